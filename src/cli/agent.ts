@@ -4,7 +4,7 @@ import { readLocal } from './localJson.ts'
 
 /*
  * The commands of packages/agent. These commands parse their own options, and their code is loaded when they are
- * called.
+ * called, so that other commands start without it.
  */
 
 const descriptions = {

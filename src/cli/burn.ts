@@ -91,7 +91,7 @@ function runOnce(deps: CommandDeps, log: Log): Promise<number> {
   })
 }
 
-/** JSON has no bigint. */
+/** JSON has no bigint, so amounts become text. */
 function shown(value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value
 }

@@ -144,7 +144,7 @@ function readKeys({ verifierKey }: DrillFlags, config: Config): readonly Verifie
     throw new UsageProblem('--verifier-key', 'must be name+id+key, as GET /api/ledger/checkpoint names it')
   }
   const wallet = config.chain?.paymentWallet
-  // The default is that of the service, which signs under this name without LEDGER_ORIGIN.
+  // The default is the name under which a service without LEDGER_ORIGIN signs, because the key has this name too.
   const origin = config.seal.origin ?? (wallet === undefined ? undefined : `tollbook/${wallet}`)
   const publicKey = config.receiptSigningKey?.x
   if (origin === undefined || publicKey === undefined) return []

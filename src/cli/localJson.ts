@@ -15,7 +15,6 @@ export type LocalJson = z.infer<typeof localJson>
 const localJson = z.object({
   baseUrl: z.url(),
   rpcUrl: z.url(),
-  /** URL of the database. Absent if `tollbook provision` wrote the file. */
   databaseUrl: z.string().optional(),
   adminDatabaseUrl: z.string().optional(),
   tokenMint: z.string(),
@@ -25,7 +24,6 @@ const localJson = z.object({
   demoWallet: z.object({ address: z.string(), keypairPath: z.string() }).optional(),
   mintAuthorityKeypairPath: z.string().optional(),
   receiptKey: z.unknown().optional(),
-  /** Mode of the sample providers. Null or absent without samples. `pageUrl` is a sample page for screenshots. */
   sampleUpstreams: z.object({ mode: z.enum(sampleModes), pageUrl: z.url() }).nullish(),
 })
 

@@ -27,7 +27,7 @@ async function repeat(
 ): Promise<number> {
   const terminated = new AbortController()
   const terminate = () => terminated.abort()
-  // Docker stops a container by SIGTERM, and kills it ten seconds later.
+  // Docker stops a container by SIGTERM, and kills it ten seconds later, so the schedule must end by then.
   process.once('SIGTERM', terminate)
   const stopping = AbortSignal.any([interrupted, terminated.signal])
   try {

@@ -7,10 +7,7 @@ import type { Log } from '../machine/log.ts'
 import { migrate } from '../store/migrate.ts'
 import { type LocalJson, readLocalJson } from './localJson.ts'
 
-/**
- * A local service for one command: either the service that already runs in this home, or a service that the command
- * starts.
- */
+/** `started` is false for a service that already runs in this home. A command must not stop such a service. */
 export interface OpenedService {
   readonly local: LocalJson
   readonly started: boolean

@@ -4,7 +4,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { interruptedExitCode } from './runCommand.ts'
 
 export interface Output {
-  /** Resolves when the next chunk may be written. */
+  /** Resolves when the next chunk may be written, so that a slow reader slows the output down. */
   write(chunk: string | Uint8Array): Promise<void>
   /** Resolves when everything is written. A file appears under its name only then. */
   finish(): Promise<void>

@@ -11,7 +11,7 @@ export async function openOutputFile(path: string): Promise<Output> {
     const found = await stat(path).catch(() => undefined)
     if (found?.isDirectory() === true) throw new Error('it is a directory')
     if (found?.isFile() === false) return openDevice(path)
-    // Replace the target of a symbolic link instead of the link.
+    // Replace the target of a symbolic link, because a rename would otherwise replace the link.
     return openFile(path, found === undefined ? path : await realpath(path))
   })
 }

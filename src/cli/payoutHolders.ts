@@ -97,7 +97,10 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
   deps.stdout.write(`${JSON.stringify({ id, parts: parts.length, ...figures, file: flags.output })}\n`)
 }
 
-/** The excluded wallets, and the operator's wallets of other shares. The ledger adds the payment wallets later. */
+/**
+ * The excluded wallets, and the operator's wallets of other shares, because shares are divided among the other holders
+ * only. The ledger adds the payment wallets later.
+ */
 function excludedWallets({ exclude, share }: PlanFlags): readonly Address[] {
   const own = [...payoutWallets(undefined)].flatMap(([name, wallet]) => (name === share ? [] : [wallet]))
   return [...own, ...exclude.map((wallet) => addressIn('--exclude', wallet))]

@@ -24,7 +24,7 @@ export function prepareCommand(command: Command, deps: Pick<CommandDeps, 'stdout
   return command
 }
 
-/** Commander exits with 1 after wrong usage. After help, the exit code stays 0. */
+/** Commander exits with 1 after wrong usage, as after a failure. After help, the exit code stays 0. */
 function rethrowAsUsage({ exitCode, code, message }: CommanderError): never {
   throw new CommanderError(exitCode === 0 ? 0 : usageExitCode, code, message)
 }

@@ -109,7 +109,6 @@ async function tryRoute(deps: CommandDeps, file: ProductsFile, { path, parameter
   }
 }
 
-/** Undefined for an order with a fixed price. */
 function meteredJob({ products }: OpenRoutes, endpoint: string): MeteredJob | undefined {
   const price = meteredEntries(products).find((entry) => entry.endpoint === endpoint)
   const listed = priceEntries(products).find((entry) => entry.endpoint === endpoint)

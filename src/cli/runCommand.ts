@@ -20,7 +20,7 @@ export interface FaultCodes {
   readonly unavailable?: number
 }
 
-/** Wrong usage and faults are printed as a message. Bugs are thrown. */
+/** Wrong usage and faults are printed as a message. Bugs are thrown, because only a bug needs its stack. */
 export async function exitCodeOf(
   { stderr }: Pick<CommandDeps, 'stderr'>,
   work: () => Promise<number>,
@@ -36,7 +36,7 @@ export async function exitCodeOf(
   }
 }
 
-/** Closes the resource in any case, then sets the exit code. */
+/** Closes the resource in any case, because an open pool would keep the process alive. Then sets the exit code. */
 export async function runWith<Part extends { close(): Promise<unknown> }>(
   deps: CommandDeps,
   open: () => Promise<Part>,

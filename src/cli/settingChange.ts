@@ -36,7 +36,6 @@ export interface SettingCommand {
   readonly settingOfDollar?: (ledger: SettingChanges, mint: string) => Promise<ChangeableSetting>
   readonly command: string
   readonly description: string
-  /** Further subcommands, listed first. */
   readonly more?: readonly Command[]
   readonly values: string
   readonly change: {

@@ -9,7 +9,7 @@ export async function readSigningKey(variable: string, path: string): Promise<Ed
   })
 }
 
-/** Throws a `Fault` with the names of all missing variables at once. */
+/** Throws a `Fault` with the names of all missing variables, so that one attempt shows them all. */
 export function requireVariables<Name extends string>(
   command: string,
   values: Readonly<Record<Name, string | undefined>>,

@@ -45,7 +45,7 @@ try {
   refuseUnknownHelp(process.argv[2], process.argv[3])
   await program.parseAsync()
 } catch (error) {
-  // Report all errors except those of Commander, which has already printed them.
+  // Report all errors except those of Commander, because Commander has already printed them.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : usageExitCode
   else if (isLongRunning) endAfterFailure(error)
   else reportFailure(error)

@@ -68,7 +68,7 @@ function cosign(deps: CommandDeps, options: WitnessOptions): Promise<number> {
   })
 }
 
-/** 0 if the file has no cosigned checkpoint: the witness then reports the size that it has seen. */
+/** 0 if the file has no cosigned checkpoint, because the witness then reports the size that it has seen. */
 async function readSeenSize(path: string, witness: NoteVerifier, sizeMax: number): Promise<number> {
   const note = await readFile(path, 'utf8').catch(() => '')
   const size = openCosignature(note, witness) === undefined ? 0 : (readCheckpoint(note)?.size ?? 0)

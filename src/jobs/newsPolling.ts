@@ -46,7 +46,7 @@ const forgetEveryMs = 60 * 60 * 1000
 // Maximum of sources polled at the same time, so that a feed that hangs does not block other feeds.
 const pollersMax = 3
 
-/** Returns at once. A stop interrupts polls in progress. */
+/** Returns at once, so that a start does not wait for feeds. A stop interrupts polls in progress. */
 export function startNewsPolling<Article>(deps: NewsPollingDeps<Article>): Repeated {
   const stopping = new AbortController()
   const state: State<Article> = {

@@ -20,7 +20,6 @@ export interface PriceJob extends Repeated {
 
 export interface MarketsHeard {
   readonly memory: MarketMemory
-  /** Undefined if no agreement is in force. */
   readonly agreed: AgreedPrice | undefined
 }
 
@@ -63,7 +62,10 @@ export interface PriceJobDeps extends RepeatDeps {
   }
 }
 
-/** Source in the price lists of this job. A list of an operator has another source. */
+/**
+ * Source in the price lists of this job. A list of an operator has another source, so that this job does not continue
+ * from a fixed price.
+ */
 const marketSource = 'market'
 
 // Maximum interval between polls: four requests a minute to each market. Jupiter allows thirty without a key, so seven
@@ -169,7 +171,7 @@ interface AgreedPrice {
   readonly confirmedAtMs: number
 }
 
-// Maximum of tries. Two instances may publish at the same time, and both then read the recorded list again.
+// Maximum of tries. Two instances may publish at the same time, so both then read the recorded list again.
 const triesMax = 5
 
 /**

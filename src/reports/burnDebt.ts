@@ -42,7 +42,10 @@ const lastBurn = (mint: string) => sql`
   order by e.seq desc
   limit 1`
 
-/** Events after the last confirmed round are read through their index. Earlier events are summed in one row per product. */
+/**
+ * Events after the last confirmed round are read through their index, and earlier events are summed in one row per
+ * product, so the cost does not grow with the ledger.
+ */
 export async function readBurnDebt(database: Database, mint: string): Promise<BurnDebt> {
   const { owed, oldestAt, confirmed, body, burnedAt } = await assertRow(database, 'owed burns')<DebtRow>`
     with last as (${lastBurn(mint)}),

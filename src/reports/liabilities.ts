@@ -24,7 +24,7 @@ const columns: SqlColumns = {
 /** Includes accounts of unknown kinds, so that the list has every debt. */
 export async function liabilities(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { mint, owedTo, cursor, limit } = question
-  // Page by account name, which is the order of a unique index.
+  // Page by account name, because a unique index has this order.
   const rows = await readRows(database, 'the liabilities')<SqlRow>`
     select ${selectList(columns)}
     from ledger.accounts a
@@ -34,7 +34,7 @@ export async function liabilities(database: Database, question: SumsQuestion): P
       and ${isOwedTo(owedTo, sql`a.name`)}
     order by a.name
     limit ${limit + 1}`
-  // Sum the reports, which have one row per kind of account for all wallets together.
+  // Sum the reports, because they have one row per kind of account for all wallets together.
   const [totals = {}] = await readRows(database, 'the liabilities')<SqlRow>`
     select coalesce(sum(credits - debits), 0)::text as "owedBaseUnits"
     from reports.daily_totals
@@ -45,8 +45,8 @@ export async function liabilities(database: Database, question: SumsQuestion): P
 }
 
 /**
- * Limits the query to the creditors in `owedTo`. For shares, `>=` excludes `Overpaid` and `RefundsDue`, which sort
- * before `Share` and have one account for each wallet.
+ * Limits the query to the creditors in `owedTo`. For shares, `>=` excludes `Overpaid` and `RefundsDue`, because they
+ * sort before `Share` and have one account for each wallet.
  */
 function isOwedTo(owedTo: SumsQuestion['owedTo'], account: RawBuilder<unknown>) {
   if (owedTo === 'all') return sql`true`

@@ -1,7 +1,10 @@
 import { type Database, assertRow, readRows } from '../store/database.ts'
 import type { LedgerToken } from './ledgerToken.ts'
 
-/** Sums of the whole ledger for monitoring. The number of rows is small and independent of the number of payments. */
+/**
+ * Sums of the whole ledger. The number of rows is independent of the number of payments, so that monitoring can read
+ * them each minute.
+ */
 export interface MoneyFigures {
   /** Balance per account in base units. All wallets together have one line. Debits are positive. */
   readonly accounts: readonly { readonly account: string; readonly baseUnits: bigint }[]

@@ -5,7 +5,7 @@ import { type Database, readRows } from '../store/database.ts'
 import { readRefunds } from './readRefunds.ts'
 import { refundJson } from './refundLines.ts'
 
-// Maximum of payouts shown. The report `payouts` lists all payouts of a wallet.
+// Maximum of payouts shown, because the report `payouts` lists all payouts of a wallet.
 const payoutsMax = 100
 
 /**

@@ -49,7 +49,6 @@ export interface QuoteFact {
 /** Every method throws a retryable `Fault` if the database does not answer. */
 export function createPaymentFacts(database: Database) {
   return {
-    /** Undefined if the ledger has no stream with this reference. */
     payment: (reference: PaymentReference) => readPayment(database, reference),
     /** Newest first. Quotes are kept only for days. */
     quotesOf: (question: QuotesQuestion) => readQuotes(database, question),

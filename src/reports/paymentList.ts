@@ -41,7 +41,7 @@ const columnsAfter: SqlColumns = {
   position: sql`stream`,
 }
 
-/** Without the columns of shares, which depend on the ledger. */
+/** Without the columns of shares, because these depend on the ledger. */
 export const paymentColumns = Object.keys({ ...columnsBefore, ...columnsAfter })
 
 /**

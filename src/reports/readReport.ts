@@ -54,7 +54,10 @@ const reports = {
 export type ReportName = keyof typeof reports
 const reportOf: Readonly<Record<ReportName, Report>> = reports
 
-/** In the order of the finance page. The routes, the command and the page derive from this list. */
+/**
+ * In the order of the finance page. The routes, the command and the page derive from this list, so that each report is
+ * stated once.
+ */
 export const reportNames = Object.keys(reports).filter((name): name is ReportName => name in reports)
 
 export function describeReport(report: ReportName): Pick<Report, 'title' | 'accepts'> {
@@ -62,7 +65,6 @@ export function describeReport(report: ReportName): Pick<Report, 'title' | 'acce
   return { title, accepts: isCursor === undefined ? accepts : [...accepts, 'cursor', 'limit'] }
 }
 
-/** Returns the question, or the problems with their fields. */
 export function readQuestion(
   report: ReportName,
   given: Readonly<Record<string, string>>,
@@ -99,7 +101,7 @@ function withColumns(table: ReportTable, chosen: readonly string[]): ReportTable
 // cost less per row.
 const firstPageRows = 100
 
-/** Holds one page in memory at a time. */
+/** Holds one page in memory at a time, because a report may have a row for each payment of the ledger. */
 export async function* allPages(database: Database, request: ReportRequest): AsyncGenerator<readonly ReportRow[]> {
   let cursor = request.cursor
   let limit = firstPageRows

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 
-/** A bigint is an exact amount in base units. */
+/** A bigint is an exact amount in base units, because a number would lose digits. */
 export interface ReportTable {
   readonly columns: readonly string[]
   readonly rows: readonly ReportRow[]

@@ -19,14 +19,13 @@ import { walletStatement } from './walletStatement.ts'
 
 export { UnknownMint }
 
-/** Before each read, the reports process new events of the ledger. */
+/** Before each read, the reports process new events of the ledger, so that a report is current. */
 export interface Reports {
   readonly token: LedgerToken
   /** `mint` is a name or an address. Throws `UnknownMint` for a mint that the ledger does not have. */
   inMint(mint: string): Promise<Reports>
   mints(): Promise<readonly LedgerMint[]>
   summary(): Promise<Positioned<Summary>>
-  /** Up to the position of the reports. */
   money(): Promise<MoneyFigures>
   table(report: ReportName, question: ReportQuestion): Promise<Positioned<ReportTable>>
   csv(report: ReportName, question: ReportQuestion): Promise<Positioned<Readable>>
@@ -34,7 +33,7 @@ export interface Reports {
   closing(question: { readonly month: string; readonly nowMs: number }): Promise<UnsignedClosing>
   /** For Solana the bare signature suffices. Undefined if the text is not a reference or the ledger does not have it. */
   payment(reference: string): Promise<PaymentDetail | undefined>
-  /** After one step of the roll-up, which may leave a backlog. */
+  /** After one step of the roll-up, because a request must not wait for a whole backlog. */
   refundsNow(wallet: string): Promise<Positioned<readonly RefundLine[]>>
   /** Up to the head of the ledger, because decisions depend on the refunds. */
   refundsOf(wallet: string): Promise<readonly RefundLine[]>

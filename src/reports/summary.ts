@@ -30,7 +30,6 @@ export async function summary(database: Database, { mint, decimals }: LedgerToke
   return {
     mint,
     decimals,
-    // All mints of the ledger. Each mint has its own summary.
     mints: mints.map((each) => ({ ...each })),
     payments: lines.reduce((sum, { payments }) => sum + payments, 0),
     burnedBaseUnits: balanceOf('Expenses:Burned'),

@@ -3,7 +3,7 @@ import { assert } from '@tollbook/core/assert'
 import { openDatabase as openPool } from '@tollbook/ledger/database'
 import { type Database, databaseOn, type DatabaseOptions, type Pool, readOrFault, assertRow } from './database.ts'
 
-/** Destroying `database` ends `pool`. */
+/** Destroying `database` ends `pool`, so a caller ends only one of them. */
 export interface Login {
   readonly pool: Pool
   readonly database: Database
@@ -28,7 +28,7 @@ export interface DatabaseFacts extends LoginPower {
   readonly versionNumber: number
   readonly mayServe: boolean
   readonly mayDropQuotes: boolean
-  /** Tables of Tollbook that the login may change without the functions of the ledger. */
+  /** Tables of Tollbook that the login may change without the functions of the ledger, and so without their checks. */
   readonly writableTables: readonly string[]
   /** Tables of the ledger without an `ALWAYS` trigger, which `session_replication_role` cannot switch off. */
   readonly unguardedTables: readonly string[]
@@ -94,7 +94,10 @@ export async function readDatabaseFacts(database: Database): Promise<DatabaseFac
     from pg_catalog.pg_stat_archiver a`
 }
 
-/** False for database engines that accept an advisory lock without excluding other sessions. */
+/**
+ * False for database engines that accept an advisory lock without excluding other sessions. Two migrations could then
+ * run at the same time.
+ */
 export async function advisoryLocksExclude(database: Database): Promise<boolean> {
   const take = sql<{ taken: boolean }>`select pg_try_advisory_xact_lock(hashtext('tollbook doctor')) as taken`
   return readOrFault('an advisory lock', () =>

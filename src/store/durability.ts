@@ -3,7 +3,10 @@ import { codeText, describeError } from '@tollbook/core/fault'
 import type { Database, Pool } from './database.ts'
 
 export interface DurabilityOptions {
-  /** True: paid routes are closed while no synchronous standby is attached. Default: false. */
+  /**
+   * True: paid routes are closed while no synchronous standby is attached, because a promotion could then lose a
+   * commit. Default: false.
+   */
   readonly requiresStandby?: boolean
 }
 

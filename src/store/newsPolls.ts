@@ -31,7 +31,8 @@ export interface PollDone extends TakenPoll {
 export const sampleMark = 'sample:'
 export type NewsMark = '' | typeof sampleMark
 
-// Longer than a poll may take. After this time another instance may take the same poll.
+// Longer than a poll may take, so that no two instances run the same poll. After this time another instance may take
+// it.
 const leaseMs = 60_000
 
 export function createNewsPolls(database: Database, mark: NewsMark): NewsPolls {

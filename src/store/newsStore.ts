@@ -7,7 +7,6 @@ import { createNewsPolls, type NewsMark, type NewsPolls, sampleMark } from './ne
  * the ledger, because it can be polled again.
  */
 export interface NewsStore extends NewsPolls {
-  /** Returns the number of new stories in the batch. */
   keep(batch: NewsBatch): Promise<number>
   /** Newest first, unless the page starts with the oldest. */
   find(question: NewsQuestion): Promise<readonly StoredArticle[]>
@@ -87,7 +86,6 @@ export interface NewsPage {
 
 /** Facts that decide whether news can be sold now. */
 export interface NewsSummary {
-  /** Categories that have at least one article. */
   readonly categories: ReadonlySet<string>
   readonly hasArticles: boolean
   /** Time of the last successful poll, by category. */

@@ -37,12 +37,12 @@ export interface LedgerOptions extends Pick<LedgerDeps, 'onFlush'> {
 export type Ledger = Awaited<ReturnType<typeof openLedger>>
 
 // Maximum of connections: two for appends, the rest for lookups and jobs. Postgres answers lookups in well under a
-// millisecond.
+// millisecond, so few connections suffice.
 const connectionsMax = 10
 // Maximum of connections for requests without a verified payment: two for quotes, two for lookups. A flood of quotes
 // does not affect the other pool, which serves claims.
 const strangerConnectionsMax = 4
-// Maximum duration of a failover. After this time the outcome of an append is reported as unknown.
+// An append waits this long for a failover. After this time its outcome is reported as unknown.
 const outcomeTimeoutMs = 15_000
 // Time after the first sending of an answer during which it may be sent again. A client repeats a request within
 // seconds. A person who was asked to repeat a request needs a minute or two.
@@ -100,7 +100,10 @@ export async function openLedger(options: LedgerOptions) {
     /** Typed queries for the sealer, the news and the reports. Other code must not read tables. */
     database,
     history,
-    /** Throws a Fault unless the database continues the ledger that this instance has seen. */
+    /**
+     * Throws a Fault unless the database continues the ledger that this instance has seen, so that nothing is signed
+     * over a restored backup.
+     */
     requireHistory: () => history.compare(pool),
     election,
     /** Undefined if commits survive a crash. */

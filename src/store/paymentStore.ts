@@ -57,7 +57,7 @@ import { createRecentQuotes } from './recentQuotes.ts'
 import type { TabStore } from './tabStore.ts'
 
 export interface PaymentStoreDeps {
-  /** Connections for requests without a verified payment, such as quotes. */
+  /** Separate connections for requests without a verified payment, so that a flood of quotes does not delay claims. */
   readonly strangers: Database
   /** Connections for paid requests, which use prepared statements. */
   readonly pool: QueryRunner
@@ -67,7 +67,6 @@ export interface PaymentStoreDeps {
   readonly priceLists: PriceListStore
   readonly sentAnswers: Pick<SentAnswers, 'add' | 'has'>
   readonly tabs: Pick<TabStore, 'find' | 'forget' | 'balanceBaseUnits' | 'spentTodayBaseUnits'>
-  /** Time in milliseconds after the first sending during which an answer may be sent again. */
   readonly repeatMs: number
 }
 

@@ -16,7 +16,7 @@ import { recordBody } from './recordBody.ts'
 export interface Debts {
   readonly position: number
   readonly debts: readonly Debt[]
-  /** Overpayments that become payable once a payment is final. */
+  /** Overpayments that have to wait, because the chain could still drop a payment of their wallet. */
   readonly unsettled: readonly Debt[]
   /**
    * Tokens that payouts must leave in the wallet: paid and not yet delivered, owed as burns, or prepaid. Excludes burns
@@ -75,7 +75,10 @@ function debtOf({ account, baseUnits }: Debt): Debt {
   return { account, baseUnits }
 }
 
-/** A wallet that an earlier payout of this mint has paid had a token account at that time. */
+/**
+ * A wallet that an earlier payout of this mint has paid had a token account at that time. No second account is opened
+ * for it, because a wallet keeps the rent of an account that it closes (decision 0045).
+ */
 export async function findPaidWallets(
   database: Database,
   mint: string,

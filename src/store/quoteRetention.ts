@@ -6,7 +6,7 @@ import { type Database, openDatabase, assertRow } from './database.ts'
 export const quoteRetentionDays = 3
 
 export interface QuoteRetention {
-  /** Connection URL with a login that is a member of `tollbook_retention`. */
+  /** Connection URL with a login of `tollbook_retention`, the only role that may drop quotes. */
   readonly databaseUrl: string
   readonly log: Log
 }

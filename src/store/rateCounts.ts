@@ -26,7 +26,10 @@ const shareCall = `
   select limit_name as name, client, time_window as "window", requests as total
   from work.share_rates($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])`
 
-/** One round trip adds the counts of all clients and returns the totals of all instances. */
+/**
+ * One round trip serves all clients, and returns the totals of all instances, so that a limit counts the requests at
+ * every instance.
+ */
 export async function shareRates(
   database: Database,
   reports: readonly RateCountReport[],

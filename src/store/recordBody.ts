@@ -31,7 +31,7 @@ interface Row {
   readonly leaf_hash: Buffer | null
 }
 
-/** After a lost answer the caller may repeat the call. */
+/** Idempotent: the caller may repeat the call after a lost answer. */
 export async function recordBody(database: Database, recording: Recording): Promise<RecordedBody> {
   const { refusal, seq, leaf_hash: leaf } = await call(database, recording)
   if (refusal !== null) return { refusal }

@@ -10,7 +10,10 @@ import { callSeal, headPosition, newestCheckpoint, readEdge, readLeaves, type St
 export interface SealerDeps {
   readonly database: Database
   readonly election: Election
-  /** Called before each step. Throws a Fault unless the database continues the ledger that this instance has seen. */
+  /**
+   * Called before each step, so that no checkpoint covers a restored backup. Throws a Fault unless the database
+   * continues the ledger that this instance has seen.
+   */
   readonly requireHistory?: () => Promise<void>
   readonly sign: (tree: TreeHead) => string
 }

@@ -9,14 +9,14 @@ import type { Log } from '../machine/log.ts'
 import type { Database } from './database.ts'
 
 /**
- * Answers that this process has sent. They are marked in the table of stored answers in batches, outside the request
- * path.
+ * Answers that this process has sent. The table of stored answers gets them in batches, so that no request waits for
+ * this write.
  */
 export interface SentAnswers {
   add(answer: SentAnswer): void
-  /** True from `add` until the table records the sending. */
+  /** True from `add` until the table records the sending, so that this process does not take the answer for unsent. */
   has(reference: PaymentReference): boolean
-  /** Makes one attempt to record the waiting answers, then stops. */
+  /** Makes one attempt to record the waiting answers, so that a stop does not wait for a database that is down. */
   close(): Promise<void>
 }
 

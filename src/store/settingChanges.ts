@@ -8,7 +8,7 @@ import { openFitting } from './schemaVersion.ts'
 import { encodeSetting, readVersions } from './settingStore.ts'
 
 export interface SettingChangesOptions extends Pick<DatabaseOptions, 'log'> {
-  /** Connection URL with a login that is a member of `tollbook_operator`. */
+  /** Connection URL with a login of `tollbook_operator`, because the login of the service may not change settings. */
   readonly databaseUrl: string
 }
 
@@ -21,7 +21,7 @@ export async function openSettingChanges({ databaseUrl, log }: SettingChangesOpt
   const database = await openFitting(options, 'OPERATOR_DATABASE_URL')
   return {
     versions: (names: readonly string[]) => readVersions(database, names),
-    /** On the clock of the database, which also dates the events. */
+    /** On the clock of the database, because this clock also dates the events. */
     nowMs: () => readDatabaseClockMs(database),
     /** Undefined if another change took the version number first. */
     change: (decision: SettingDecision<SettingChanged>) => changeSetting(database, decision),

@@ -12,7 +12,10 @@ import { checkSchemaVersion } from './schemaVersion.ts'
  */
 export interface SignatureStore {
   find(question: FindQuestion): Promise<{ readonly signature: Signature | undefined; readonly asOf: string }>
-  /** Returns the rule that forbids the signature, or undefined once the row is durable. */
+  /**
+   * Returns the rule that forbids the signature. Undefined once the row is durable, so that no signature leaves before
+   * it is counted.
+   */
   record(signing: RecordedSigning, balance: KnownBalance, limits: DayLimits): Promise<string | undefined>
   recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void>
   spentToday(): Promise<bigint>

@@ -47,7 +47,7 @@ export interface TabStore extends TabLedger {
 
 const cachedMax = 10_000
 // Lifetime of a cached tab: a busy tab is read every two seconds. The append refuses a debit that was decided on an
-// older lifecycle.
+// older lifecycle, so a stale tab does no harm.
 const cachedMs = 2_000
 
 export function createTabStore(deps: TabStoreDeps): TabStore {
@@ -178,7 +178,7 @@ export async function readTabTotals(database: Database, mint: Address) {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-// Maximum of readings. A tab has few deposits, and each deposit takes seconds on the chain.
+// Maximum of readings. A tab has few deposits, and each deposit takes seconds on the chain, so the readings soon agree.
 const spentTriesMax = 4
 
 /**

@@ -21,7 +21,6 @@ const saleJson = z.object({
 })
 
 export type DemoSale = z.infer<typeof saleJson> & {
-  /** Value of the header `x-sample-data`. */
   readonly isSample: boolean
 }
 
@@ -29,7 +28,7 @@ export type PurchaseOutcome =
   | { readonly kind: 'bought'; readonly sale: DemoSale; readonly spent: DemoSpending }
   /** The service refused the request before it gave a quote, so the request cost nothing. */
   | { readonly kind: 'not on sale'; readonly why: string }
-  /** The payment was made, but nothing was delivered. The payment stays valid for this endpoint. */
+  /** The payment was made, but nothing was delivered. The payment stays valid for this endpoint, so it counts as spent. */
   | { readonly kind: 'not delivered'; readonly why: string; readonly spent: DemoSpending }
 
 /** The demo buys with the arguments that a user of `tollbook pay` would type. */

@@ -11,7 +11,7 @@ export interface DemoDeps {
   readonly say: (text: string) => void
 }
 
-/** The amount is the same whether the request was delivered or not. */
+/** The amount is the same whether the request was delivered or not, because an undelivered payment stays valid. */
 export interface DemoSpending {
   readonly burnBaseUnits: bigint
   readonly transferBaseUnits: bigint

@@ -28,7 +28,7 @@ export interface Bank {
   readonly mintAuthority: { readonly secretKey: Uint8Array }
 }
 
-/** Amounts are whole tokens and whole SOL, as plain decimals. */
+/** Amounts are whole tokens and whole SOL, as plain decimals, because the faucet takes them from a command line. */
 export interface GiftOrder {
   readonly address: string
   readonly tokens: string
@@ -125,7 +125,7 @@ async function readOrder(
   return { wallet, mint, program, decimals, baseUnits, lamports }
 }
 
-/** Gives a wallet 1 SOL for fees and the rent of accounts, unless it already has 1 SOL. */
+/** Gives a wallet 1 SOL for fees and the rent of accounts, unless it already has 1 SOL, so that each start may call it. */
 export async function topUp(connection: Connection, wallet: PublicKey): Promise<void> {
   if ((await connection.getBalance(wallet)) < LAMPORTS_PER_SOL)
     await airdropTo(connection, wallet, BigInt(LAMPORTS_PER_SOL))

@@ -19,7 +19,6 @@ export interface LocalCommand {
 export interface LocalPart {
   readonly home: Home
   readonly chain: ProvisionedChain['chain']
-  /** Database URL with the login of the process. */
   readonly databaseUrl: string
   readonly log: Log
   readonly onUnexpectedExit: (error: Error) => void

@@ -54,7 +54,7 @@ interface LocalSamples extends Pick<Config, 'products'> {
  * contains none of the operator's variables (config/startMode.ts).
  */
 export async function startLocalMode(config: Config, options: LocalModeOptions): Promise<LocalMode> {
-  // A failed start closes every part that it has opened.
+  // A failed start closes every part that it has opened, because their processes would otherwise continue.
   await using opened = new AsyncDisposableStack()
   await requireFreePorts(config)
   const home = await openHome(config.local.home)

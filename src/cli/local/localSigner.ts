@@ -45,6 +45,6 @@ const socketPathMax = 107
 function socketPathIn({ path }: Home): string {
   const inHome = join(path, 'signer.sock')
   if (Buffer.byteLength(inHome) <= socketPathMax) return inHome
-  // The hash keeps the sockets of several homes apart.
+  // The hash keeps the sockets of several homes apart, because all homes share this folder.
   return join(tmpdir(), `tollbook-${sha256Hex(path).slice(0, 16)}.sock`)
 }

@@ -15,11 +15,11 @@ export interface ServiceProvision {
   readonly envFile: string
 }
 
-// Tries to reach the chain, one second apart. A chain that was just started answers within one second, or within ten
-// on a machine under load.
+// Number of tries to reach the chain, one second apart. A chain that was just started answers within one second, or
+// within ten on a machine under load, so a minute suffices.
 const triesMax = 60
 const pauseMs = 1_000
-// Mode of the file, which contains the private receipt key.
+// Only this user may read the file, because it contains the private receipt key.
 const privateFile = 0o600
 
 /** Provisions a local chain for services in other processes, such as several containers. */

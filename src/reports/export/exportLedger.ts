@@ -24,7 +24,7 @@ export interface ExportQuestion extends ExportRange {
   /** Verifier key for the first line of a JSONL export, so that its checkpoint can be verified offline. */
   readonly verifierKey: string | undefined
   readonly signal: AbortSignal
-  /** Resolves when the next piece may be written. */
+  /** Resolves when the next piece may be written, so that a slow reader slows the export down. */
   readonly write: (chunk: string | Uint8Array) => Promise<void>
   readonly onProgress?: (position: number, scope: ExportScope) => void
 }

@@ -28,7 +28,10 @@ export async function firstPositionOf(snapshot: Database, bound: Bound, head: nu
   return bound.kind === 'position' ? bound.position : firstRecordedFrom(snapshot, bound.ms, head)
 }
 
-/** Excludes an event that was recorded at exactly the given millisecond. */
+/**
+ * Excludes an event that was recorded at exactly the given millisecond, because a time at the end of a range is
+ * exclusive.
+ */
 export async function lastPositionOf(snapshot: Database, bound: Bound, head: number): Promise<number> {
   return bound.kind === 'position' ? bound.position : (await firstRecordedFrom(snapshot, bound.ms, head)) - 1
 }

@@ -15,7 +15,10 @@ export interface ExportScope {
   readonly treeSize: number
   /** Root of the tree in base64, as in checkpoints. */
   readonly root: string
-  /** Signed note of the newest checkpoint with at most `treeSize` leaves. Null if there is no such checkpoint. */
+  /**
+   * Signed note of the newest checkpoint with at most `treeSize` leaves, so that a reader can tie the export to a
+   * signature. Null if there is no such checkpoint.
+   */
   readonly checkpoint: string | null
   readonly origin: string | null
   /** The only mint of the ledger. Null in a ledger with several mints, or with none. */

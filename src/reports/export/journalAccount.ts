@@ -17,7 +17,7 @@ export function journalAccount(account: string, format: JournalFormat): string {
   return `${kind}:${beancountPart(kind, open)}`
 }
 
-// Marks escaped names. A plain name that contains this mark is escaped too.
+// Marks escaped names. A plain name that contains this mark is escaped too, so that different names stay different.
 const escapeMark = '-U'
 const splitAccount = /^([^:]+:[^:]+):([^]*)$/
 const plainInHledger = /^[A-Za-z0-9/._-]+$/
