@@ -68,7 +68,7 @@ async function runUntilStopped(log: Log, { every, untilStdinEnds = false }: Burn
   process.stdout.write(`burning as ${burner.delegate}\n`)
   const stopping = new AbortController()
   const parentGone = new AbortController()
-  // stdin ends when the process that started this one ends, even if that process was killed.
+  // stdin ends with the process that started this one, even if that process was killed, so the job never outlives it.
   if (untilStdinEnds) process.stdin.resume().once('end', () => parentGone.abort())
   const running = burnUntilStopped({ burner, clock: systemClock, log, everyMs }, stopping.signal)
   await untilStopped(parentGone.signal)

@@ -3,7 +3,7 @@ import { closestMatch } from 'leven'
 import type { CommandDeps } from './commandDeps.ts'
 import { usageExitCode } from './runCommand.ts'
 
-// Same distance as in Commander's own suggestions for options.
+// Same distance as in Commander's own suggestions, so that all suggestions are alike.
 const distanceMax = 3
 
 /**

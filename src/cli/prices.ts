@@ -70,7 +70,7 @@ export function tableOf(
 ): string {
   const mints = [...new Set(prices.map(({ mint }) => mint))]
   const endpoints = [...new Set(prices.map(({ endpoint }) => endpoint))]
-  // The service token comes first in every price list.
+  // The first mint is called `token`, because the service token comes first in every price list.
   const names = mints.map((mint, index) => (index === 0 ? 'token' : mint))
   const rows = endpoints.map((endpoint) => {
     const own = prices.filter((price) => price.endpoint === endpoint)

@@ -117,7 +117,7 @@ function meteredJob({ products }: OpenRoutes, endpoint: string): MeteredJob | un
 
 const reasonShape = z.looseObject({ error: z.string() })
 
-/** Callers do not get this text. */
+/** Prints the reason to the operator, because callers do not get it. */
 function printReason({ stderr }: CommandDeps, line: string): void {
   const entry = reasonShape.safeParse(JSON.parse(line))
   if (entry.success) stderr.write(`${entry.data.error}\n`)

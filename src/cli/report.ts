@@ -84,7 +84,6 @@ interface ReportCall {
   readonly name: AskedName
   readonly reference: string | undefined
   readonly format: string
-  /** Mint of the report. Undefined: the service token. */
   readonly mint: string | undefined
   readonly given: Readonly<Record<string, string>>
   /** Ends the command with the exit code of wrong usage. */

@@ -19,7 +19,7 @@ interface SourceOptions {
 export async function readSealSource(deps: CommandDeps, options: SourceOptions): Promise<SealSource> {
   const local = await readLocal(deps)
   const baseUrl = requireUrl('--base-url', options.baseUrl ?? local?.baseUrl)
-  // Use the keys in local.json only for the service that wrote the file.
+  // Use the keys in local.json only for the service that wrote the file, because another service has other keys.
   const own = local !== undefined && URL.parse(local.baseUrl)?.origin === new URL(baseUrl).origin ? local : undefined
   const keys = options.key === undefined ? own?.receiptKey : await readJsonFile('--key', options.key)
   if (keys === undefined) throw new UsageProblem('--key', 'is missing: the public key of the service')

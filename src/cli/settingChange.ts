@@ -146,7 +146,7 @@ async function changeSetting(
       deps.stderr.write(`nothing was recorded: ${verdict.why}\n`)
       return refusedExitCode
     }
-    // A command whose outcome was lost can be repeated.
+    // A command whose outcome was lost can be repeated, so a recorded value is a success.
     if (verdict.verdict === 'recorded') {
       printResult(deps, { recorded: true, ...shownPeriod(verdict.period) }, `${name} has this value already`)
       return 0

@@ -48,14 +48,16 @@ export function signerCommand(): Command {
           mint: assertPresent(readAddress(given.TOKEN_MINT), 'TOKEN_MINT is an address'),
           paymentWallet: assertPresent(readAddress(given.PAYMENT_WALLET), 'PAYMENT_WALLET is one'),
           currencies: config.currencies,
-          // Payments to the former wallet are signed during its overlap, and deposits go to the wallet for tabs.
+          // Payments to the former wallet are signed during its overlap, and deposits go to the wallet for tabs, so
+          // both are permitted receivers.
           others: [config.formerWallet, config.tabWallet].flatMap((wallet) => readAddress(wallet ?? '') ?? []),
         }),
         limits: { ...config.limits, perPaymentLamports: lamportsPerPaymentMax },
       })
       process.stdout.write(`signing as ${signer.address}\n`)
       const parentGone = new AbortController()
-      // stdin ends when the process that started this one ends, even if that process was killed.
+      // stdin ends with the process that started this one, even if that process was killed, so the signer never
+      // outlives it.
       if (untilStdinEnds) process.stdin.resume().once('end', () => parentGone.abort())
       await untilStopped(parentGone.signal)
       await signer.close()

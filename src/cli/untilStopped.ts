@@ -18,7 +18,6 @@ export async function untilStopped(lost?: AbortSignal): Promise<void> {
 
 export interface Stop {
   readonly onStopping: () => void
-  /** Called for each further signal, which is ignored. */
   readonly onSignal: (name: string) => void
   readonly close: () => Promise<void>
 }

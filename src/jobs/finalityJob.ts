@@ -37,7 +37,6 @@ const lateMs = 5 * 60 * 1000
 const alarmMs = 60 * 60 * 1000
 
 export interface FinalityMemory {
-  /** Time at which a payment was first found permanently absent. */
   readonly absentSinceMs: Map<Signature, number>
   /** Number of checks of each doubtful payment, so that the least checked payments come first. */
   readonly looks: Map<Signature, number>

@@ -52,7 +52,6 @@ export async function startMintHealth(mints: readonly WatchedMint[], deps: Repea
     const after = problem()
     if (after !== before) deps.log.warn({ event: 'mint_health', problem: after ?? 'none' })
   }
-  /** Undefined if new payments in this mint are accepted. */
   const whyOff = (mint: Address) => accounts.get(mint) ?? pegs.get(mint)
   const whyNoDeposit = (mint: Address) => deposits.get(mint)
   const problem = () => mints.map(({ mint }) => whyOff(mint) ?? whyNoDeposit(mint)).find((why) => why !== undefined)

@@ -75,7 +75,7 @@ interface State<Article> extends NewsPollingDeps<Article> {
   refreshedAtMs: number
 }
 
-/** Logs failures when they begin and when they end, and not in every run. */
+/** Logs failures when they begin and when they end, because a run each second would repeat them. */
 async function pollAndRefresh<Article>(state: State<Article>): Promise<void> {
   const { clock, log } = state
   try {
@@ -119,7 +119,7 @@ async function pollOne<Article>(
     await store.pollSucceeded({ name, everyMs, etag, lastModified })
     failing.delete(lane)
   } catch (error) {
-    // Handle failures of the source only. A failure of the store ends the run.
+    // Handle failures of the source only, because a failure of the store concerns all sources.
     if (!(error instanceof Fault)) throw error
     if (!signal.aborted) failing.set(lane, describeError(error))
     await store.pollFailed(name)

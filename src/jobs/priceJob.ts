@@ -10,7 +10,6 @@ import { formatDecimal } from '@tollbook/core/money'
 import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface PriceJob extends Repeated {
-  /** Undefined while a price can be quoted. */
   problem(): string | undefined
   /** Undefined before a price is recorded, or if the markets have not confirmed it for too long. */
   inForce(): PriceInForce | undefined
@@ -32,7 +31,10 @@ export interface PriceInForce {
   readonly readings: readonly MarketReading[]
 }
 
-/** `ask` never throws: if the market does not answer, it returns a missing reading. */
+/**
+ * `ask` never throws, so that one silent market does not hide the answers of the others. It returns a missing reading
+ * instead.
+ */
 export interface PriceSource {
   ask(): Promise<MarketReading | MissingReading>
 }
@@ -167,7 +169,10 @@ interface AgreedPrice {
     readonly readings: readonly MarketReading[]
     readonly silent: readonly MissingReading[]
   }
-  /** The time of the agreement on the monotonic clock, from which the age of the price is computed. */
+  /**
+   * The time of the agreement on the monotonic clock, because a change of the system's clock must not change the age of
+   * the price.
+   */
   readonly confirmedAtMs: number
 }
 

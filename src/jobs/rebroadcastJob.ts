@@ -18,7 +18,7 @@ export interface RebroadcastDeps extends Pick<StepDeps, 'clock' | 'log' | 'lifec
 // Interval between sends, as in wallets. A transaction that a leader dropped then has about twenty more chances to
 // land.
 const everyMs = 2_000
-// Age of a payment up to which its transaction is sent again without checking whether it can still land.
+// Up to this age a transaction can still land, so it is sent again without a check.
 const landingMs = 60_000
 // Age after which a payment is given up. On a stalled chain a blockhash stays valid for longer, but no caller waits
 // longer than this.

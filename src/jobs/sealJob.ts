@@ -86,7 +86,7 @@ function createWatch({ clock, log, sealNext, keep, noteLoss, onSeal }: SealJobDe
       onSeal({ unsealedEvents: 0, damaged: true })
       log.fatal({ event: 'ledger_damaged', problem: damage })
     } else if (!isDelayed) {
-      // Log the delay once, and not twice a second while the database is unavailable.
+      // Log the delay once, because the job would repeat it twice a second while the database is unavailable.
       isDelayed = true
       log.warn({ event: 'seal_delayed', error: describeError(error) })
     }

@@ -112,7 +112,7 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
         if (unreadable >= unreadableMax) throw new Fault(notReadable, { retryable: true })
         continue
       }
-      // Stop if another writer has changed the payment meanwhile. The next search starts here again.
+      // Stop if another writer has changed the payment meanwhile, so that the next search starts here again.
       if (!(await account(deps, listed, { record, stream }))) return
     }
     const last = step.at(-1)

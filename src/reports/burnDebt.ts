@@ -9,7 +9,6 @@ export interface BurnDebt {
   /** Time of the oldest answer whose burn is owed. Undefined if nothing is owed. */
   readonly oldestOwedAtMs: number | undefined
   readonly confirmedBaseUnits: bigint
-  /** Undefined before the first confirmed round. */
   readonly lastRound: ConfirmedRound | undefined
 }
 

@@ -55,7 +55,6 @@ export function pricedTotals(mint: string, days: RawBuilder<boolean>): RawBuilde
     where t.mint = ${mint} and ${days})`
 }
 
-/** Undefined before the first price. */
 export async function priceOn(
   database: Database,
   { mint, day, prices }: { readonly mint: string; readonly day: string; readonly prices?: RawBuilder<unknown> },

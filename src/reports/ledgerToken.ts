@@ -6,7 +6,6 @@ export interface LedgerToken {
   readonly decimals: number
 }
 
-/** Undefined before the first price list. */
 export async function newestPriceList(database: Database): Promise<string | undefined> {
   const [row] = await readRows(database, 'the newest price list')<{
     body: Buffer
@@ -14,7 +13,6 @@ export async function newestPriceList(database: Database): Promise<string | unde
   return row?.body.toString('utf8')
 }
 
-/** Undefined in a ledger without a price list. */
 export async function ledgerToken(database: Database): Promise<LedgerToken | undefined> {
   const body = await newestPriceList(database)
   if (body === undefined) return undefined

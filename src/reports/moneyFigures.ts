@@ -11,7 +11,6 @@ export interface MoneyFigures {
   readonly endpoints: readonly EndpointRevenue[]
   /** Price in base units of the delivered answers whose payments the chain could still drop. */
   readonly exposedBaseUnits: bigint
-  /** Number of entries that were recorded after the close of their month. */
   readonly lateEntries: number
 }
 

@@ -122,7 +122,7 @@ function shown(row: EventRow) {
   }
 }
 
-/** Empty for a payout, which has many wallets. */
+/** Empty for a payout, because it has many wallets. */
 function firstText(bodies: readonly Body[], field: 'wallet' | 'endpoint'): string {
   for (const body of bodies) {
     const settlement = record.safeParse(body['settlement']).data

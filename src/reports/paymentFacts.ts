@@ -50,7 +50,7 @@ export interface QuoteFact {
 export function createPaymentFacts(database: Database) {
   return {
     payment: (reference: PaymentReference) => readPayment(database, reference),
-    /** Newest first. Quotes are kept only for days. */
+    /** Newest first. Quotes are dropped after days, so an old payment may have none. */
     quotesOf: (question: QuotesQuestion) => readQuotes(database, question),
     quote: (id: string) => readQuote(database, id),
     paymentOfQuote: (quote: QuoteFact) => findPaymentOfQuote(database, quote),
@@ -186,7 +186,10 @@ async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise
   return readReference(rows[0]?.reference ?? '')
 }
 
-/** Searches the list of payments, then the tiles of 256 leaves, then the remaining events one by one. */
+/**
+ * Searches the list of payments first, because it has an index. The tiles of 256 leaves and the remaining events have
+ * none.
+ */
 async function findPaymentOfLeaf(database: Database, leafHashStart: string): Promise<PaymentReference | undefined> {
   const start = Buffer.from(leafHashStart, 'hex')
   const listed = await readRows(database, 'the payment of a receipt')<{ id: Buffer }>`

@@ -71,7 +71,7 @@ export async function paymentList(database: Database, question: SumsQuestion): P
 function ofQuestion(question: SumsQuestion) {
   const { mint, endpoint, state, cursor } = question
   const conditions = [
-    // Include payments without a mint. A payment that was never verified has no mint yet.
+    // Include payments without a mint, because a payment that was never verified has no mint yet.
     sql`(mint = ${mint} or mint is null)`,
     ...paidBy(question),
     ...(endpoint === undefined ? [] : [sql`endpoint = ${endpoint}`]),

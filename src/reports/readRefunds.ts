@@ -5,7 +5,6 @@ import { type RefundLine, refundLines, type RefundMove } from './refundLines.ts'
 
 export interface RefundsQuestion {
   readonly wallets: readonly string[]
-  /** Undefined: all payments of the wallets. */
   readonly references?: readonly string[]
 }
 
@@ -49,7 +48,8 @@ async function readDebts(
     ) p
     join ledger.streams s on s.stream = p.stream`
   const referenceOf = new Map(owing.map(({ stream, reference }) => [stream, reference]))
-  // Read all events in one query, with their positions as constants. A function call for each payment took 2 ms.
+  // Read all events in one query, with their positions as constants, because a function call for each payment took 2
+  // ms.
   const rows = await readRows(database, what)<{
     seq: number
     stream: number

@@ -54,7 +54,10 @@ async function* csvPages({ columns, pages, decimals }: CsvTable): AsyncGenerator
   }
 }
 
-/** A figure as text, for people. It is not escaped, although a negative figure begins like a formula. */
+/**
+ * A figure as text, for people. It is not escaped, because a spreadsheet must read a negative figure as a number,
+ * although it begins like a formula.
+ */
 interface Figure {
   readonly figure: string
 }

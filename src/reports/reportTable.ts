@@ -6,7 +6,6 @@ export interface ReportTable {
   readonly rows: readonly ReportRow[]
   /** Totals of the whole report, not of this page. Undefined if no bounded query can compute the totals. */
   readonly totals: ReportRow | undefined
-  /** Undefined on the last page. */
   readonly next: string | undefined
 }
 

@@ -11,7 +11,6 @@ export type SealedTree = ReturnType<typeof readSealedTree>
 
 export interface InclusionQuestion {
   readonly position: number
-  /** Undefined: the newest tree. */
   readonly treeSize: number | undefined
 }
 
@@ -39,7 +38,6 @@ export type ConsistencyProof = Readonly<{
 /** Every method throws a retryable `Fault` if the database does not answer. */
 export function readSealedTree(database: Database) {
   return {
-    /** Undefined before the first seal. */
     checkpoint: async () => (await newestCheckpoint(database))?.note,
     /** Undefined if the event is not sealed or there is no tree of this signed size. */
     proveInclusion: (question: InclusionQuestion) => proveInclusion(database, question),

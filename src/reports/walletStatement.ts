@@ -16,7 +16,7 @@ export interface StatementQuestion {
   readonly month: string
 }
 
-// Columns that the statement omits. The wallet is the same in every row, and the other columns concern only the
+// Columns that the statement omits, because the wallet is the same in every row, and the other columns concern only the
 // service.
 const omitted = new Set(['wallet', 'burnOwedBaseUnits', 'lostBaseUnits', 'unearnedBaseUnits', 'slot', 'position'])
 const ofPayment = paymentColumns.filter((column) => !omitted.has(column))

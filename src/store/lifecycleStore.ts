@@ -96,7 +96,6 @@ async function findOpen(database: Database, question: OpenQuestion, max: number)
   }))
 }
 
-/** References that the ledger does not have are absent from the result. */
 async function loadPayments(
   kernel: LedgerKernel,
   references: readonly PaymentReference[],

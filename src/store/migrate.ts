@@ -13,7 +13,10 @@ function folder(path: string): string {
 export const schemaSources: SchemaSources = { numbered: folder(''), code: [folder('/functions'), folder('/kinds')] }
 
 export interface MigrateOptions {
-  /** URL for a role that owns the database and may create roles. It is never the service's role (docs/operations.md). */
+  /**
+   * URL for a role that owns the database and may create roles. It is never the service's role, because an owner can
+   * switch off the triggers of the ledger (docs/operations.md).
+   */
   readonly databaseUrl: string
   readonly findDifferingFunctions?: FindDifferingFunctions
 }

@@ -8,7 +8,7 @@ export interface NewsPolls {
   pollFailed(name: string): Promise<void>
 }
 
-/** Polls of one lane share a provider's limit. */
+/** Polls of one lane share a provider's limit, so `spacingMs` separates them across all instances. */
 export interface PollPlan {
   readonly name: string
   readonly lane: string
@@ -27,7 +27,7 @@ export interface PollDone extends TakenPoll {
   readonly everyMs: number
 }
 
-/** Prefix of the names of sample data, which is stored in the same tables as real news. */
+/** Prefix of the names of sample data, so that samples and real news can share the tables. */
 export const sampleMark = 'sample:'
 export type NewsMark = '' | typeof sampleMark
 

@@ -26,11 +26,14 @@ export interface NewsBatch {
 }
 
 export interface NewArticle {
-  /** Key of the address, equal for all addresses of one article. */
+  /** Key of the address, equal for all addresses of one article, so that duplicates are found. */
   readonly urlKey: string
   readonly url: string
   readonly title: string
-  /** Key of the title, equal for all spellings of one title: its words in lower case, without accents and punctuation. */
+  /**
+   * Key of the title, equal for all spellings of one title, so that duplicates are found: its words in lower case,
+   * without accents and punctuation.
+   */
   readonly titleKey: string
   readonly publisher: string
   readonly publishedAtMs: number
@@ -88,7 +91,6 @@ export interface NewsPage {
 export interface NewsSummary {
   readonly categories: ReadonlySet<string>
   readonly hasArticles: boolean
-  /** Time of the last successful poll, by category. */
   readonly polledAtMs: ReadonlyMap<string, number>
 }
 

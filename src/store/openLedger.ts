@@ -106,7 +106,6 @@ export async function openLedger(options: LedgerOptions) {
      */
     requireHistory: () => history.compare(pool),
     election,
-    /** Undefined if commits survive a crash. */
     findDurabilityProblem: async () =>
       (await findDurabilityProblem(database, { requiresStandby })) ?? (await findProblem()) ?? findCommitProblem(pool),
     readDatabaseClockMs: () => readDatabaseClockMs(database),

@@ -127,7 +127,7 @@ export function idempotencyKeyBytes(wallet: Address, key: string): Buffer {
   return Buffer.from(`${wallet} ${key}`, 'utf8')
 }
 
-/** Decodes bytes as UTF-8 without copying them first. */
+/** Views the bytes as a Buffer, because `Buffer.from(body)` would copy them. */
 export function textOf(body: Uint8Array): string {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
 }

@@ -59,7 +59,7 @@ import type { TabStore } from './tabStore.ts'
 export interface PaymentStoreDeps {
   /** Separate connections for requests without a verified payment, so that a flood of quotes does not delay claims. */
   readonly strangers: Database
-  /** Connections for paid requests, which use prepared statements. */
+  /** Connections for paid requests, so that requests of strangers cannot use them up. */
   readonly pool: QueryRunner
   readonly kernel: LedgerKernel
   readonly log: Log
@@ -109,7 +109,7 @@ async function lookUp(deps: PaymentStoreDeps, question: PaymentLookup): Promise<
   }
 }
 
-/** A debit that the ledger lacks is final if the deposits of its tab are final. */
+/** A debit that the ledger lacks is final if the deposits of its tab are final, because a debit has no transaction. */
 async function unrecorded({ tabs }: PaymentStoreDeps, { reference }: PaymentLookup): Promise<PaymentState> {
   const request = tabRequestOf(reference)
   const tab = request === undefined ? undefined : await tabs.find(request.tab)
@@ -141,7 +141,6 @@ const selectMessage = {
   text: 'select id from ledger.keys where space = $1 and key = $2',
 }
 
-/** Undefined for a message without a recorded payment. */
 async function resolve(
   { pool }: PaymentStoreDeps,
   reference: PresentedReference,
@@ -261,7 +260,7 @@ async function refuseBeyondDay(
   )
 }
 
-/** Does nothing if another instance has taken over the attempt. */
+/** Does nothing if another instance has taken over the attempt, because that instance then decides on the hold. */
 async function releaseDebit(
   kernel: LedgerKernel,
   { reference, before, nowMs }: Pick<PaymentChange, 'reference' | 'before' | 'nowMs'>,

@@ -118,7 +118,6 @@ export interface RecordedPayout {
   readonly part: number
 }
 
-/** Signatures without a recorded payout are absent. */
 export async function findRecorded(
   database: Database,
   signatures: readonly Signature[],

@@ -71,7 +71,6 @@ export interface QuoteSearchDeps {
   readonly priceLists: Pick<PriceListStore, 'listNumber'>
 }
 
-/** Undefined if no quote was open when the payment landed. */
 export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, landedAtMs, landedSlot, graceMs } = question
   const rows = await readRows(deps.database, 'open quotes')<QuoteRow>`
@@ -105,7 +104,7 @@ export interface QuoteRow {
   readonly slot: number
 }
 
-/** The row states only the required amount. The other amounts come from its price list. */
+/** The row states only the required amount, because the other amounts follow from its price list. */
 async function quoteOf({ priceLists }: QuoteSearchDeps, row: QuoteRow | undefined): Promise<Quote | undefined> {
   if (row === undefined) return undefined
   const list = assertPresent(await priceLists.listNumber(row.price_list), 'a quote names a price list on record')

@@ -38,7 +38,7 @@ export interface RefundBooking {
 
 export function createRefundStore(database: Database, nowMs: () => number) {
   return {
-    /** Returns the login of the session, which each decision records. */
+    /** Login of the session, because each decision records it. */
     login: async () =>
       (await assertRow(database, 'the login')<{ login: string }>`select session_user::text as login`).login,
     read: (payment: PaymentReference) => readRefund(database, payment),

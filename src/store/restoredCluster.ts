@@ -3,7 +3,6 @@ import { assertPresent } from '@tollbook/core/assert'
 
 /** Logins of a restored cluster, which its configuration does not state. Only a superuser can read them. */
 export interface RestoredLogins {
-  /** Login that is a member of tollbook_service. Null if the cluster has no such login. */
   readonly service: string | null
   /** The owner of the ledger. Null if the database has no ledger. */
   readonly owner: string | null

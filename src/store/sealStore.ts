@@ -100,7 +100,6 @@ async function readTileRoots(database: Database, level: number, { from, to }: Sp
   return rows.map((row) => row.root)
 }
 
-/** Omits tiles beyond the size. */
 export async function readTiles(database: Database, ids: readonly TileId[], size: number): Promise<TileReader> {
   assert(size >= 0, 'a tree has a size')
   const tiles = new Map<string, Uint8Array>()

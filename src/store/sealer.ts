@@ -21,7 +21,6 @@ export interface SealerDeps {
 export interface SealOutcome {
   /** Number of events that this step sealed. 0 if all events were already sealed, or another instance is sealing. */
   readonly sealedEvents: number
-  /** Position of the newest event at the start of the step. */
   readonly head: number
   readonly checkpoint: { readonly size: number; readonly root: Uint8Array; readonly note: string } | undefined
 }

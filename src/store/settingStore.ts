@@ -52,7 +52,10 @@ export function createSettingStore(deps: SettingDeps): SettingStore {
 
 const codec = createEventCodec<SettingEvent>(settingEvents)
 
-/** The setting takes effect at its `validFrom`, and not when it is recorded. */
+/**
+ * The setting takes effect at its `validFrom` and not when it is recorded, so that instances can be replaced in
+ * between.
+ */
 export function encodeSetting({ name, number, events: [event] }: SettingDecision<SettingChanged>): string {
   const effectiveAtMs = Date.parse(event.validFrom)
   return codec.encode(event, { stream: settingStream(name, number), version: 1, effectiveAtMs })
@@ -63,7 +66,7 @@ export function decodeSetting(body: Uint8Array) {
   return codec.decode(textOf(body))
 }
 
-/** A guard on the previous version prevents gaps in the numbers. */
+/** A guard on the previous version, so that the numbers have no gaps. */
 export function settingItem(decision: SettingDecision<SettingEvent>, effectiveAtMs: number): Item {
   const { step, name, number, events } = decision
   assert(Number.isSafeInteger(effectiveAtMs), 'a setting has a moment from which it holds')
@@ -102,7 +105,6 @@ export async function readVersions(database: Database, names: readonly string[])
   return versions
 }
 
-/** Oldest first within each setting. */
 export async function readPeriods(database: Database, names: readonly string[]): Promise<readonly SettingPeriod[]> {
   return [...(await readVersions(database, names)).values()].flatMap(periodsOf)
 }

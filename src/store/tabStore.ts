@@ -31,7 +31,6 @@ import { depositSpace, lifecycleStreamId, tabBytes } from './tabKeys.ts'
 
 export interface TabStoreDeps {
   readonly database: Database
-  /** Connections for paid requests, which use prepared statements. */
   readonly pool: QueryRunner
   readonly kernel: LedgerKernel
   readonly clock: Clock

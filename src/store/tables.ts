@@ -33,5 +33,5 @@ export interface Tables {
   }>
 }
 
-/** Columns that can be selected, but not inserted or updated. The type matches the grants. */
+/** Columns that can only be selected, because the grants permit nothing more. */
 type Readable<Columns> = { [Column in keyof Columns]: ColumnType<Columns[Column], never, never> }

@@ -21,7 +21,7 @@ export async function readScanPlace(database: Database, tokenAccount: string): P
 export interface ScanMove {
   readonly tokenAccount: string
   readonly place: ScanPlace
-  /** Lease of the search. The database refuses the move if another instance holds the lease. */
+  /** Lease of the search, because the database refuses the move of an instance that was replaced. */
   readonly lease: Lease | undefined
 }
 

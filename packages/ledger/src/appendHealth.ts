@@ -72,7 +72,7 @@ async function rehearse(pool: AppendHealthDeps['pool'], item: Item): Promise<str
       connection.release()
       return undefined
     } catch (error) {
-      // Close the connection, which also ends its transaction.
+      // Close the connection, because that also ends its transaction.
       connection.release(true)
       throw error
     }

@@ -83,7 +83,6 @@ type Columns = ReturnType<typeof emptyColumns>
 
 interface Batch {
   readonly columns: Columns
-  /** The number of each account in the batch, by mint, then by name. */
   readonly accounts: Map<string, Map<string, number>>
   readonly bodies: Uint8Array[]
   bodyBytes: number

@@ -13,7 +13,7 @@ export type QueryRunner = Pick<pg.Pool, 'query'>
 
 export interface DatabaseOptions {
   readonly databaseUrl: string
-  /** Name in pg_stat_activity, with which an operator can identify these connections. */
+  /** Name in pg_stat_activity, so that an operator can identify these connections. */
   readonly applicationName: string
   readonly connectionsMax: number
   /** Time limit of a statement. Default: 15 s. Readers of the whole ledger need a longer limit. */

@@ -119,7 +119,7 @@ async function judge(state: State, { runner, newest, found }: Comparison): Promi
     const finding = `the database belongs to cluster ${found.systemIdentifier}, and the ledger so far to cluster ${systemIdentifier}`
     throw close(state, { seen: newest, finding })
   }
-  // Write nothing to this database: it is an old primary that was not shut down, or a restored backup of one.
+  // Write nothing to this database, because it is an old primary that was not shut down, or a restored backup of one.
   if (timeline !== undefined && found.timeline < timeline)
     throw pass(state, `the database is an old primary, on timeline ${found.timeline} and not ${timeline}`)
   if (newest !== undefined && found.knownLeaf !== newest.leafHash) {

@@ -62,7 +62,6 @@ interface IdentityRow {
   readonly lost_leaf: string | null
 }
 
-// Length of a SHA-256 hash in hex.
 const leafHexLength = 64
 
 export interface Loss extends SeenEvent {

@@ -21,7 +21,10 @@ export interface SchemaSources {
 }
 
 export interface MigrateOptions {
-  /** URL for a role that owns the database and may create roles. It is never the service's role (docs/operations.md). */
+  /**
+   * URL for a role that owns the database and may create roles. It is never the service's role, because an owner can
+   * switch off the triggers of the ledger (docs/operations.md).
+   */
   readonly databaseUrl: string
   readonly sources: SchemaSources
   /** Finds functions that differ from this release. If there are differences, all code files are applied again. */
@@ -52,7 +55,10 @@ const codeFile = /^[a-z0-9_]+\.sql$/
 // on this table.
 const lockTimeoutMs = 10_000
 
-/** In the order of the names. Asserts that each code file has a different name in all folders. */
+/**
+ * Ordered by name, because a migration may depend on earlier ones. Asserts that each code file has a different name in
+ * all folders.
+ */
 export async function readSchema({ numbered, code }: SchemaSources): Promise<Schema> {
   const tables = (await readFolder(numbered, numberedFile)).map((file) => ({
     ...file,

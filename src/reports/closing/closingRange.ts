@@ -8,7 +8,6 @@ import { reportPosition } from '../rollUp.ts'
 import type { Database } from '../../store/database.ts'
 
 export interface ClosingRange {
-  /** First and last day of the month. */
   readonly from: string
   readonly to: string
   /** Last position of the previous month. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../store/database.ts'
 
-/** A time is compared with the time of recording, which increases with the position. */
+/** A time is compared with the time of recording, because this time increases with the position. */
 export type Bound =
   | { readonly kind: 'position'; readonly position: number }
   /** The time is included at the start of a range, and excluded at its end. */

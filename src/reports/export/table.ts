@@ -40,7 +40,10 @@ export const eventColumns: readonly Column<EventRow>[] = [
   { name: 'leaf_hash', type: 'text', of: (row) => Buffer.from(row.leafHash).toString('hex') },
 ]
 
-/** Debit and credit are separate columns of positive amounts, as spreadsheets expect. One of the two cells is null. */
+/**
+ * Debit and credit are separate columns of positive amounts, because spreadsheets expect them. One of the two cells is
+ * null.
+ */
 export function entryColumns(decimals: Decimals): readonly Column<EntryRow>[] {
   const debit = (row: EntryRow): bigint | null => (row.amountBaseUnits > 0n ? row.amountBaseUnits : null)
   const credit = (row: EntryRow): bigint | null => (row.amountBaseUnits < 0n ? -row.amountBaseUnits : null)
