@@ -70,7 +70,7 @@ type Settled = PromiseSettledResult<AppendResult>
 
 /**
  * Returns once the outcome is certain or the time is over. If the answer of an append was lost, sends the same bytes
- * again: if the first append had been committed, the version is newer and the recorded bodies equal the bodies of the
+ * again. If the first append had been committed, the version is newer, and the recorded bodies equal those of the
  * batch.
  */
 async function flush(deps: LedgerDeps, batch: readonly Item[]): Promise<readonly Settled[]> {
