@@ -14,7 +14,7 @@ export const accounts = {
   unearned: 'Liabilities:Unearned',
   /** Reports sum the accounts of all tabs in this line. */
   prepaid: 'Liabilities:Prepaid',
-  /** Received for burns that the service has not made yet. */
+  /** Tokens received for burns that the service has not made yet. */
   burnOwed: 'Liabilities:BurnOwed',
   /** Tokens that the treasury has to deliver for burns of sales in dollars. Negative if it has delivered ahead. */
   tokensToDeliver: 'Assets:TokensToDeliver',
@@ -24,7 +24,10 @@ export const accounts = {
   reversedPayments: 'Expenses:ReversedPayments',
   /** Prices that the operator refunded although the answer was delivered. */
   refundsGranted: 'Expenses:RefundsGranted',
-  /** A memorandum without tokens, which exports omit: delivered answers whose payments the chain could still drop. */
+  /**
+   * A memorandum without tokens, which exports omit: prices of claimed or delivered answers whose payments the chain
+   * could still drop.
+   */
   exposed: 'Memo:Exposed',
   exposedContra: 'Memo:ExposedContra',
 } as const satisfies Readonly<Record<string, Account>>
@@ -47,12 +50,12 @@ export function overpaidBy(wallet: Address): Account {
   return owedTo(`Liabilities:Overpaid:${wallet}`)
 }
 
-/** Payments without a delivery, granted refunds, and the unspent balances of closed tabs. */
+/** Owed to the wallet for payments without a delivery, granted refunds, and the unspent balances of closed tabs. */
 export function refundDueTo(wallet: Address): Account {
   return owedTo(`Liabilities:RefundsDue:${wallet}`)
 }
 
-/** Owed to the wallet that paid, until the tab spends them. */
+/** Deposits that the tab has not spent yet. They are owed to the wallet that paid them. */
 export function prepaidOn(tab: string): Account {
   return `${accounts.prepaid}:${tab}`
 }

@@ -16,7 +16,7 @@ export interface HolderSnapshot {
   readonly accounts: readonly SnapshotAccount[]
 }
 
-/** A wallet may have several. */
+/** A token account of the mint. A wallet may have several. */
 export interface SnapshotAccount {
   readonly address: Address
   readonly owner: Address

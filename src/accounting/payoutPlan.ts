@@ -48,7 +48,7 @@ export function planHead({ network, mint, decimals, paymentWallet, position, slo
   return { network, mint, decimals, paymentWallet, position, slot }
 }
 
-// Only a part of a holder plan may have this many. A part of any other plan has at most 5 lines.
+// Maximum of lines of one part, which only a holder plan may use. A part of any other plan has at most 5 lines.
 const linesMax = 8
 
 export function identifiedPlan(content: Omit<PayoutPlan, 'id'>): PayoutPlan {

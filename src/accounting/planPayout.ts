@@ -15,7 +15,7 @@ export interface WaitingDebt extends Debt {
   readonly why: string
 }
 
-/** A share without a wallet is not paid. */
+/** Wallet of each share. A share without a wallet is not paid. */
 export type Destinations = ReadonlyMap<string, Address>
 
 export type Receiver =

@@ -117,7 +117,7 @@ async function submit(deps: BurnDeps, round: BurnRound): Promise<OpenBurn | unde
   return { ...burn, signature }
 }
 
-/** The burn is not recorded, because the operator must fix the cause first. */
+/** Nothing is recorded, so the next run can try this round again. */
 function rehearsalFault(
   { paymentTokenAccount }: PaymentTerms,
   rehearsed: Exclude<Simulation, { outcome: 'would_succeed' }>,

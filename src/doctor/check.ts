@@ -21,7 +21,6 @@ export interface Installation {
  */
 export type CheckVerdict = 'ok' | 'warning' | 'failed' | 'skipped'
 
-/** Result of a check. `detail` is a sentence for the operator. */
 export interface Result {
   readonly verdict: CheckVerdict
   readonly detail: string

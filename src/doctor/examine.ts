@@ -40,8 +40,8 @@ export interface RestoredLedger extends Omit<Examination, 'config' | 'findDiffer
   readonly ownerUrl: string
 }
 
-// Names of the checks that apply to a restored database. All others concern the service's machine, its clock and its
-// standbys.
+// Checks that apply to a restored database. The dropped ones judge the clock, the standbys and the archive of a running
+// service.
 const checksOfRestored = new Set([
   'database',
   'schema',

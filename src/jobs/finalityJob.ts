@@ -76,7 +76,10 @@ function problemOf({ clock }: FinalityDeps, { oldestAwaitingMs, lastReversalMs }
     : undefined
 }
 
-/** Throws the first failure at the end, so that a payment that fails does not stop the other payments. */
+/**
+ * A failure does not stop the run. The first one is thrown at the end, so that the other payments of the run are
+ * recorded first.
+ */
 export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory): Promise<void> {
   let after: OpenPayment | undefined
   const failures: unknown[] = []

@@ -51,7 +51,10 @@ function isExpired({ bound, readings }: ExpiryEvidence): boolean {
   return readings.length > 0 && readings.every(({ finalizedHeight }) => finalizedHeight > bound.lastValidHeight)
 }
 
-/** Only this evidence permits the refusal after which a payer pays again. */
+/**
+ * The transaction has not landed and never will, so a payer may pay again. Only `prove` creates this evidence.
+ * `ProvenExpired` is weaker.
+ */
 export class ProvenAbsent {
   readonly kind = 'proven_absent'
   readonly #evidence: AbsenceEvidence
@@ -73,8 +76,8 @@ export class ProvenAbsent {
 }
 
 /**
- * The transaction may have landed before. Without its first signature it has no id, so the ledger decides: without a
- * record of its sending, it has not landed.
+ * The transaction can no longer land, but may have landed before. Without its first signature it has no id, so the
+ * ledger decides: without a record of its sending, it has not landed.
  */
 export class ProvenExpired {
   readonly kind = 'proven_expired'

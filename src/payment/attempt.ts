@@ -148,7 +148,10 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
   }
 }
 
-/** Dollars cannot be burned, so their sale owes a burn in the service token. */
+/**
+ * Dollars cannot be burned, so their price promises a burn in the service token, if any. Any other price owes its burn
+ * only if the payer sent it whole.
+ */
 function owedBurnOf(settlement: Settlement) {
   const { mint, endpoint, burnBaseUnits } = settlement.price
   if (settlement.price.tokenBurn !== undefined) return promisedBurnOf(settlement.price)

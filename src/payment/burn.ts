@@ -19,7 +19,7 @@ export type BurnState =
 
 export const unknownBurn: BurnState = { phase: 'unknown', version: 0 }
 
-/** Recorded before it is sent, so that a restarted job looks for this transaction before it signs another. */
+/** Recorded before its transaction is sent, so that a restarted job looks for this transaction before it signs another. */
 export type SubmitBurn = Omit<BurnSubmitted, 'kind' | 'burnBaseUnits'>
 
 export type BurnRound = Pick<SubmitBurn, 'round' | 'mint' | 'throughPosition' | 'parts'>
@@ -89,7 +89,10 @@ export function evolveBurn(state: BurnState, event: BurnEvent): BurnState {
   }
 }
 
-/** A burn reduces the allowance and costs a fee. The owner may renew the allowance, so it alone proves nothing. */
+/**
+ * Undefined if the state of the delegate shows no burn. A burn reduces the allowance and costs a fee. The owner may
+ * renew the allowance, so it alone proves nothing.
+ */
 export function whyMaybeBurned(
   { delegate: before, parts }: Pick<SubmitBurn, 'delegate' | 'parts'>,
   reason: BurnFailureReason,

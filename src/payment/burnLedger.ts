@@ -12,7 +12,9 @@ export interface BurnLedger {
 }
 
 export interface BurnRounds {
+  /** Number of the newest round. 0 before the first. */
   readonly lastRound: number
+  /** The newest round. Undefined if it has ended. */
   readonly open: OpenBurn | undefined
   readonly burnedThroughPosition: number
 }

@@ -37,6 +37,7 @@ export interface BroadcastOptions {
 }
 
 export interface FindOptions {
+  /** Milliseconds. Absent: one search, without a wait. */
   readonly waitMs?: number
   /** True if this service sent the transaction, so that any slot may contain it. */
   readonly isSent?: boolean
@@ -53,6 +54,7 @@ export interface FindOptions {
 /** `Found` and `ProvenAbsent` are verdicts. `Unknown` is not: the caller may retry with the same proof. */
 export type Finding = Found | ProvenAbsent | Unknown
 
+/** A transaction that landed. `record` may show that it failed, so a found transaction is not yet a payment. */
 export interface Found {
   readonly kind: 'found'
   readonly record: TransactionRecord
@@ -68,12 +70,15 @@ export interface Unknown {
   readonly why: string
   /** True if a node has the transaction below the required commitment, or if too few nodes have it. */
   readonly isSeen: boolean
+  /** True if two nodes (one, if only one is configured) have searched for it and do not have it. */
   readonly isAgreed: boolean
+  /** Oldest state in which the transaction was searched. A balance of a later slot does not prove a shortage. */
   readonly slot: number
 }
 
 export interface BalanceQuestion {
   readonly wallet: Address
+  /** Absent: the service token. */
   readonly mint?: Address
   readonly minSlot?: number
   /** Skips the cache of one second, because the balance is compared with the ledger. */
@@ -87,6 +92,9 @@ export interface BalanceQuestion {
 export interface Balance {
   readonly baseUnits: bigint
   readonly slot: number
-  /** Two nodes have answered (one, if only one is configured), or one reported `enoughBaseUnits`. */
+  /**
+   * True if two nodes have answered (one, if only one is configured), or one reported at least `enoughBaseUnits`.
+   * Always true without `enoughBaseUnits`.
+   */
   readonly isAgreed: boolean
 }

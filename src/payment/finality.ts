@@ -9,7 +9,10 @@ import type { Price } from '@tollbook/core/quote'
 import { heldForCallerBaseUnits, isPaidWhole } from './settlement.ts'
 import { isDebit, isDepositPrice } from './tabSettlement.ts'
 
-/* Undefined: the step does not apply to the state. No step changes a payment during a claim, so no delivery is lost. */
+/*
+ * A decision is undefined if its step does not apply to the state. Only `decideExpiry` ends a claim, and only after its
+ * lease, so no delivery is lost.
+ */
 
 export type FinalVerdict =
   | { readonly kind: 'finalized'; readonly slot: number }
@@ -134,7 +137,10 @@ export function decideDelivery(
   return { step: 'payment.unmatch', events: [{ kind: 'TokensDelivered', wallet, ...transfer }] }
 }
 
-/** The reversal has taken the tokens of a reversed payment out of the accounts, so they count as not covered. */
+/**
+ * Records tokens that no settlement covers. Those of a reversed payment count, because the reversal has taken them out
+ * of the accounts.
+ */
 export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer): PaymentDecision | undefined {
   assert(transfer.receivedBaseUnits > 0n, 'a received transfer moves tokens')
   assert(transfer.slot >= 0, 'a transfer landed in a slot')
@@ -142,7 +148,7 @@ export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer)
   return { step: 'payment.unmatch', events: [{ kind: 'TransferReceived', ...transfer }] }
 }
 
-/** Tokens of a second mint in one transaction. Their stream is identified by the signature and the mint. */
+/** Records tokens of a second mint in one transaction. Their stream is identified by the signature and the mint. */
 export function decideArrival(
   state: PaymentState,
   transfer: ReceivedTransfer,

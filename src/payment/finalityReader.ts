@@ -48,7 +48,7 @@ export interface SignatureStatus {
   readonly hasFailed: boolean
 }
 
-/** Newest first, older than `before` and newer than `until`. */
+/** The signatures are listed newest first, older than `before` and newer than `until`. */
 export interface ListQuestion {
   readonly account: Address
   readonly commitment: 'confirmed' | 'finalized'

@@ -29,7 +29,7 @@ import { chargedBy, owingBurn, settlementOfDebit } from './tabSettlement.ts'
 
 /** `version` is the number of events and guards the next append. */
 export type PaymentState =
-  /** True for a debit of a tab whose deposits are all final. Absent: false. */
+  /** `isFinal`: true for a debit of a tab whose deposits are all final. Absent: false. */
   | { readonly phase: 'unknown'; readonly version: 0; readonly isFinal?: boolean }
   | Submitted
   | (Verified & { readonly phase: 'verified' | 'released' })

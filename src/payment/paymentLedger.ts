@@ -12,20 +12,28 @@ import type { Refusal } from '@tollbook/core/refusal'
  */
 export interface PaymentLedger {
   lookUp(question: PaymentLookup): Promise<KnownPayment>
-  /** Lists the last day, oldest first. Omits answers known as sent, because the wallet may want a new answer. */
+  /**
+   * Sponsored payments of the last day, oldest first. Omits those whose answer is known to have been sent, because the
+   * wallet may want a new answer.
+   */
   listUnreceived(question: SponsoredOrder): Promise<readonly SponsoredPurchase[]>
-  /** Resolves once the events are durable, all or none. A conflict if the payment has left the state `before`. */
+  /**
+   * Resolves once the events are durable, all or none. The outcome is a conflict if the payment has left the state
+   * `before`.
+   */
   append(change: PaymentChange): Promise<AppendOutcome>
   /** Marks are batched. If one is lost, the payer can get the answer once more. */
   markSent(answer: SentAnswer): void
   findDelivery(question: DeliveryQuestion): Promise<Fulfilment | undefined>
   /** Resolves once the quote is durable, because the service could not honor a quote that is not stored. */
   recordQuote(quote: Quote, options?: RecordOptions): Promise<void>
+  /** The cheapest quote of the wallet and endpoint that was open when the payment landed. */
   findOpenQuote(question: OpenQuoteQuestion): Promise<Quote | undefined>
   /** Searches the memory of this process only, so the ledger may have a cheaper quote. */
   findRecentOpenQuote(question: OpenQuoteQuestion): Quote | undefined
-  /** The cheapest that was open when the payment landed, or else any other quote with the memo. */
+  /** The cheapest quote with the memo that was open when the payment landed, or else any other quote with the memo. */
   findBoundQuote(question: BoundQuoteQuestion): Promise<Quote | undefined>
+  /** Searches the list that was in force at `atMs`. `dollar`: mint of the price. Absent: the service token. */
   findPrice(endpoint: string, atMs: number, dollar?: Address): Promise<ListedPrice | undefined>
 }
 
@@ -33,6 +41,7 @@ export interface PaymentLookup {
   readonly reference: PresentedReference
   readonly wallet: Address
   readonly idempotencyKey: string | undefined
+  /** Absent: no stored answer is searched. */
   readonly orderDigest?: string
 }
 
@@ -54,7 +63,9 @@ export interface DeliveryQuestion {
 /** The payment is read first, so that a fulfilled payment always includes its stored answer. */
 export interface KnownPayment {
   readonly payment: PaymentState
+  /** Undefined if the message belongs to no recorded payment. */
   readonly reference: PaymentReference | undefined
+  /** Undefined unless this wallet used the idempotency key within a day. */
   readonly earlier: EarlierUse | undefined
   /** The answer that this order bought. It is available until it was sent, and for a short time afterwards. */
   readonly stored: RepeatableAnswer | undefined
@@ -73,6 +84,7 @@ export interface SentAnswer {
 export interface EarlierUse {
   readonly reference: PaymentReference
   readonly orderDigest: string
+  /** Undefined while the attempt runs, and after a failure. */
   readonly answer: StoredAnswer | undefined
 }
 
@@ -88,7 +100,7 @@ export interface OpenQuoteQuestion {
   readonly wallet: Address
   readonly endpoint: string
   readonly landedAtMs: number
-  /** Slot at which the payment landed. A payment cannot land before the slot in its quote, so this check needs no clock. */
+  /** A payment cannot land before the slot of its quote. This proves the order without a clock. */
   readonly landedSlot: number
   readonly graceMs: number
 }
@@ -126,6 +138,7 @@ export type AppendOutcome =
       readonly after: PaymentState
       readonly recordedAtMs: number
       readonly leaves: readonly Leaf[]
+      /** Present after a charge, and at the start of a streamed answer, while the price is held. */
       readonly tabBalanceBaseUnits?: bigint
     }
   /** Another writer changed the payment first. Look the payment up again and repeat the decision. */

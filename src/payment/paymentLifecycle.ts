@@ -6,18 +6,20 @@ import type { Signature } from '@tollbook/core/signature'
 
 /** Every method throws a retryable `Fault` if the outcome is unknown, as in `paymentLedger.ts`. */
 export interface PaymentLifecycle {
-  /** Oldest first, and possibly out of date: each append checks the version of the payment. */
+  /** Oldest first. The list may be out of date, which is safe: each append checks the version of the payment. */
   findOpen(question: OpenQuestion, max: number): Promise<readonly OpenPayment[]>
   loadPayments(references: readonly PaymentReference[]): Promise<ReadonlyMap<PaymentReference, PaymentState>>
-  /** Submitted and reversed payments do not count, because their tokens are not in the accounts. */
+  /** Submitted and reversed payments are left out, because their tokens are not in the accounts. */
   findAccounted(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
+  /** Newest transaction that the transfer scan has processed. Undefined before the first scan. */
   readScanPlace(tokenAccount: Address): Promise<ScanPlace | undefined>
   advanceScan(tokenAccount: Address, place: ScanPlace): Promise<void>
   /** Total price of answers for payments in this mint that the chain could still drop. */
   exposureBaseUnits(mint: Address): Promise<bigint>
-  /** Negative if the treasury has delivered ahead. */
+  /** Tokens that the treasury still has to deliver. Negative if it has delivered ahead. */
   undeliveredBaseUnits(mint: Address): Promise<bigint>
   prepaidBaseUnits(tab: TabId, mint: Address): Promise<bigint>
+  /** Returns the number of events that are not in the table of open work yet. */
   followOpenWork(): Promise<number>
   /** False if another instance runs the work. Writes of `elected` fail after another instance has taken over. */
   runElected(name: string, work: (elected: PaymentLifecycle) => Promise<void>): Promise<boolean>
@@ -25,10 +27,13 @@ export interface PaymentLifecycle {
 
 /** A small table lists these payments, so the query is fast for any size of the ledger. */
 export type OpenQuestion =
+  /** Verified, not final yet, and not in the middle of a claim. */
   | { readonly kind: 'awaiting_finality'; readonly after: OpenPayment | undefined }
+  /** Claimed by an attempt whose lease ended without a result. */
   | { readonly kind: 'lease_ended' }
   /** Sent by this service at most `forMsMax` milliseconds ago, and not claimed yet. */
   | { readonly kind: 'submitted'; readonly forMsMax: number }
+  /** Final, and without a delivery for at least `forMs` milliseconds. */
   | { readonly kind: 'undelivered'; readonly forMs: number }
 
 export interface OpenPayment {

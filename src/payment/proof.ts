@@ -32,5 +32,6 @@ export type Simulation =
 export interface SimulatedEffects {
   readonly movements: readonly TokenMovement[]
   readonly memos: readonly string[]
+  /** Undefined if the node returns no balances of a simulation. Only the instructions can then be judged. */
   readonly balances: readonly TokenBalance[] | undefined
 }

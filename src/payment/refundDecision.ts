@@ -37,6 +37,7 @@ interface Question {
   readonly payment: PaymentReference
   readonly decider: Decider
   readonly limits: RefundLimits
+  /** Undefined for tokens that were never quoted. Only finance may approve them. */
   readonly value: RefundValue | undefined
 }
 
@@ -63,6 +64,7 @@ export function decideApproval(question: ApprovalQuestion): RefundDecision | str
 export interface GrantQuestion extends Omit<Question, 'value'> {
   readonly state: PaymentState
   readonly before: RefundState
+  /** Undefined: the whole price. */
   readonly amountBaseUnits: bigint | undefined
 }
 

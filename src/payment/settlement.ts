@@ -30,6 +30,7 @@ export interface Settlement {
   readonly reference: PaymentReference
   readonly wallet: Address
   readonly price: Price
+  /** Absent for payments that the first release verified. */
   readonly priceList?: number
   /** Undefined if no quote was open, so that the price in force decided. */
   readonly quoteId: string | undefined
@@ -38,6 +39,7 @@ export interface Settlement {
   /** If the payer burned less than the price requires, the payer sent the whole price and the service owes the burn. */
   readonly burnedBaseUnits: bigint
   readonly receivedBaseUnits: bigint
+  /** For a debit: evidence of the deposit that opened the tab. */
   readonly evidence: SettlementEvidence
   readonly debit?: DebitFacts
   readonly usage?: Usage
@@ -61,7 +63,10 @@ export function isBound({ memo, debit }: Pick<Settlement, 'memo' | 'debit'>): bo
   return memo !== undefined || debit !== undefined
 }
 
-/** True if the service owes the burn from the delivery on. Also true in dollars, whose payments contain no burn. */
+/**
+ * True if the price has no burn (deposits and dollars), or if the payer sent the whole price and burned nothing. In the
+ * second case, the service owes the burn from the delivery on.
+ */
 export function isPaidWhole({ price, burnedBaseUnits }: Pick<Settlement, 'price' | 'burnedBaseUnits'>): boolean {
   assert(
     burnedBaseUnits === 0n || burnedBaseUnits >= price.burnBaseUnits,
@@ -154,8 +159,9 @@ export function judgeBurn(question: SettlementQuestion): Refusal | undefined {
 
 /**
  * Rule 4: the wallet sent enough to exactly the payment token account, and enough stayed there. The instructions alone
- * overstate the amount if a fee is withheld or the money is transferred back. The balance alone may include another
- * wallet's payment, which is owed to this wallet like any overpayment.
+ * overstate the amount if a fee is withheld or the money is transferred back. The balance alone may include transfers
+ * by others, which do not pay the price. The result has all tokens that arrived, because the additional ones are owed
+ * to this wallet like any overpayment.
  */
 export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Refusal {
   const { record, price, terms } = question
@@ -178,7 +184,10 @@ export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Ref
   return { burnedBaseUnits, receivedBaseUnits: arrivedBaseUnits }
 }
 
-/** Several wallets are accepted while the payment wallet changes. Returns the refusal of the first. */
+/**
+ * Several wallets are accepted while the payment wallet changes. Returns the amounts of the first that was paid, or
+ * else the refusal for the first.
+ */
 export function settleByAnyTerms(
   question: Omit<SettlementQuestion, 'terms'>,
   accepted: readonly PaymentTerms[],

@@ -19,15 +19,18 @@ export interface PayerSigned {
 export interface SponsoredTransaction extends PayerSigned {
   readonly amountBaseUnits: bigint
   readonly blockhash: string
+  /** Maximum charge to the fee payer: signatures and priority fee. */
   readonly feeLamports: bigint
 }
 
 export interface SigningStanding {
+  /** Undefined: the signer has never signed this message. */
   readonly signature: Signature | undefined
   /** Time of the signer's journal. A simulation that begins later includes all settlements up to this time. */
   readonly asOf: string
 }
 
+/** Balance of the paying token account, from a simulation or a reading that began after `asOf`. */
 export interface RehearsedBalance {
   readonly heldBaseUnits: bigint
   readonly asOf: string
@@ -57,5 +60,6 @@ export type SponsorProblem = keyof typeof sponsorProblems
 
 export interface SponsorPolicy {
   readonly feePayer: Address
+  /** Wallets that may receive each accepted mint. */
   readonly receivers: ReadonlyMap<Address, readonly Address[]>
 }

@@ -11,7 +11,9 @@ import type { Settlement } from './settlement.ts'
 export interface TabLifecycle {
   readonly version: number
   readonly isClosed: boolean
+  /** Taken back for dropped deposits since the tab was closed. */
   readonly takenBackBaseUnits: bigint
+  /** Undefined: the keys of the terms are valid. */
   readonly keys: TabKeys | undefined
 }
 
@@ -50,7 +52,9 @@ export interface TabDepositOnRecord {
   readonly baseUnits: bigint
   /** Effective time of the deposit event. The ledger's hourly totals use this time. */
   readonly effectiveAtMs: number
+  /** `open`: the chain could still drop the deposit. */
   readonly standing: 'open' | 'final' | 'reversed'
+  /** Part of a reversed deposit that was spent or held when the chain dropped it. */
   readonly lostBaseUnits: bigint
 }
 
@@ -101,7 +105,10 @@ export function decideKeys(
   return { step: 'tab_lifecycle.replace_key', events: [{ kind: 'TabKeyReplaced', tab: id, sessionKey, bearerHash }] }
 }
 
-/** Nothing becomes owed while the chain could drop a deposit or has dropped one. The append bounds the amount. */
+/**
+ * Nothing becomes owed while the chain could drop a deposit or has dropped one. The append refuses an amount above the
+ * balance.
+ */
 export function decideClose(tab: LivingTab, by: TabCloser, balanceBaseUnits: bigint): TabLifecycleDecision | undefined {
   const { id, wallet, mint, lifecycle } = tab
   assert(balanceBaseUnits >= 0n, 'a tab is never overdrawn')
@@ -110,7 +117,10 @@ export function decideClose(tab: LivingTab, by: TabCloser, balanceBaseUnits: big
   return { step: 'tab_lifecycle.close', events: [{ kind: 'TabClosed', tab: id, wallet, mint, by, restBaseUnits }] }
 }
 
-/** The balance first covers the loss of dropped deposits, and the remainder is owed to the wallet. */
+/**
+ * The balance first covers the loss of dropped deposits, and the remainder is owed to the wallet. Undefined while the
+ * tab is open, if the balance is 0, or while the chain could still drop a deposit.
+ */
 export function decideReturn(tab: LivingTab, balanceBaseUnits: bigint): TabLifecycleDecision | undefined {
   const { id, wallet, mint, lifecycle } = tab
   assert(balanceBaseUnits >= 0n, 'a tab is never overdrawn')

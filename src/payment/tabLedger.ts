@@ -5,15 +5,23 @@ import type { Tab, TabKeys } from './tab.ts'
 
 /** Every method throws a retryable `Fault` if the ledger does not answer. */
 export interface TabLedger {
-  /** Up to two seconds old, which is safe, because the append of a debit checks the current state. */
+  /**
+   * Undefined if no deposit on record opened the tab. The result is up to two seconds old, which is safe, because the
+   * append of a debit checks the current state.
+   */
   find(tab: TabId): Promise<Tab | undefined>
+  /** Reads the tab again, unless another caller has done so since `tab` was read. */
   findAgain(tab: Tab): Promise<Tab | undefined>
   balanceBaseUnits(tab: Pick<Tab, 'id' | 'mint'>): Promise<bigint>
   /** Returns the sum of all charges and holds since 00:00 UTC. */
   spentTodayBaseUnits(tab: Tab, nowMs: number): Promise<bigint>
   listHolding(): Promise<readonly TabId[]>
   totals(mint: Address): Promise<{ readonly prepaidBaseUnits: bigint; readonly refundsDueBaseUnits: bigint }>
-  /** The balance is owed at once, or by a later call if the chain could still drop a deposit. Undefined: nothing to do. */
+  /**
+   * Returns the balance that is owed, at once or by a later call if the chain could still drop a deposit. Undefined:
+   * nothing to do.
+   */
   close(tab: TabId, by: TabCloser, nowMs: number): Promise<bigint | undefined>
+  /** False if the tab is closed, or its keys have changed since `tab` was read. */
   replaceKeys(tab: Tab, keys: TabKeys, nowMs: number): Promise<boolean>
 }

@@ -5,6 +5,7 @@ import type { Signature } from '@tollbook/core/signature'
 export interface TransactionRecord {
   readonly signature: Signature
   readonly slot: number
+  /** Undefined if the node has the block but not its time yet. The payment is then retried, because its age is unknown. */
   readonly blockTimeMs: number | undefined
   readonly failure: TransactionFailure | undefined
   readonly signers: readonly Address[]
@@ -33,7 +34,10 @@ interface MovementBase {
   readonly amountBaseUnits: bigint
 }
 
-/** A token account before and after the transaction. An account that the transaction created or closed lacks one side. */
+/**
+ * A token account before and after the transaction. An account that the transaction created or closed has 0 on one
+ * side.
+ */
 export interface TokenBalance {
   readonly tokenAccount: Address
   readonly mint: Address

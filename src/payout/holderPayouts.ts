@@ -17,7 +17,7 @@ import type { PayoutWallets } from './payoutWallets.ts'
 export interface HolderRequest {
   readonly share: string
   readonly snapshotText: string
-  /** In addition to the payment wallets on record and the addresses that destroy tokens. */
+  /** Excluded in addition to the payment wallets on record and the addresses that destroy tokens. */
   readonly excluded: readonly Address[]
   readonly minimumBaseUnits: bigint
   readonly openAccountsMax: number

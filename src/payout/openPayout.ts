@@ -28,7 +28,7 @@ export interface PayoutOptions {
   readonly databaseUrl: string
   readonly rpcUrls: readonly string[]
   readonly tokenMint: string
-  /** By its name or address in the ledger. Undefined: the service token. */
+  /** Name or address of the mint in the ledger. Undefined: the service token. */
   readonly mint?: string | undefined
   readonly paymentWallet: string
   readonly currencies?: readonly DollarSetting[]
@@ -77,7 +77,10 @@ export async function openPayout(options: PayoutOptions) {
   return {
     terms: chain.terms,
     plan: (request: PayoutRequest) => planDebts(own, request),
-    /** Neither in the ledger nor on chain. Throws if the debts have changed, or if a part could still land. */
+    /**
+     * Returns the parts that are neither in the ledger nor on chain. Throws if the debts have changed, or if a part
+     * could still land.
+     */
     openParts: (plan: PayoutPlan) => partsToSend(parts, plan),
     /** If this throws, the transaction must not be sent, because a second one could pay the same debts. */
     recordSignedPart: (plan: PayoutPlan, signed: SignedPart) => recordSignedAlone(parts, plan, signed),

@@ -19,8 +19,8 @@ export interface PreparedPart {
 }
 
 /**
- * The payment wallet must sign it, possibly offline or as a multisig. After block height `lastValidBlockHeight` the
- * transaction can no longer land.
+ * The payment wallet must sign the transaction, possibly offline or as a multisig. After block height
+ * `lastValidBlockHeight`, it can no longer land.
  */
 export interface UnsignedPayout {
   readonly transaction: Uint8Array

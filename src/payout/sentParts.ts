@@ -32,8 +32,8 @@ export interface SignedPart {
 }
 
 /**
- * The caller must do this before it sends the part. Throws while another transaction of the part has landed or may
- * still land.
+ * The caller must record a part before it sends the part. Throws while another transaction of the part has landed or
+ * may still land.
  */
 export async function recordSignedPart(
   deps: SentPartsDeps,
@@ -57,7 +57,7 @@ const pollMs = 1_000
 // A transaction is confirmed, or proven absent, within about three minutes.
 const pollsMax = 400
 
-/** Undefined once the part is on chain, or the reason if it can never land. Throws while neither is proven. */
+/** Undefined once the part is on chain, or the reason if it failed or can never land. Throws if none of this is proven. */
 export async function landPart(
   { chain, clock }: Pick<SentPartsDeps, 'chain'> & { readonly clock: Clock },
   attempt: PayoutAttempt,
@@ -102,8 +102,8 @@ function alreadySent(part: number): Fault {
 }
 
 /**
- * Throws while a part could still land, or if only one node reports that a part is absent, because the part may be on
- * chain.
+ * Returns the sent parts that are on chain and not in the ledger. Throws while a part could still land, or if only one
+ * node reports that a part is absent or has failed, because the part may be on chain.
  */
 export async function findSentUnrecorded(
   deps: SentPartsDeps,

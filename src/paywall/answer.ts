@@ -37,6 +37,7 @@ export interface StreamedAnswer {
   readonly chunks: AsyncIterable<Uint8Array>
   /** Call it after the last chunk, because the receipt follows the delivery. */
   readonly trailers: () => Readonly<Record<string, string>>
+  /** Call it after the last chunk. Undefined if the answer broke. */
   readonly dispatch: () => Dispatch | undefined
   /** Bounds the total wait for a slow caller, because the answer must end before its lease. */
   readonly callerWaitMaxMs: number

@@ -15,7 +15,7 @@ export interface MeteringDeps {
   readonly listNumber?: (priceList: number) => Promise<PriceListPublished | undefined>
 }
 
-/** From the price list of the hold, so that a newer list does not change the amount that a debit pays. */
+/** Comes from the price list of the hold, so that a newer list does not change the amount that a debit pays. */
 export interface Metering {
   readonly price: MeteredPrice
   readonly split: readonly SplitShare[]
@@ -46,7 +46,7 @@ function splitIn({ prices: [first], split: ofToken, dollarSplits = [] }: PriceLi
 
 type Divided = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares' | 'tokenBurn'>
 
-/** At most the hold, and at least the smallest amount that the burn does not take completely. */
+/** The charge is at most the hold, and at least the smallest amount that the burn does not take completely. */
 export function chargeWithin(hold: Price, { price, split: policy }: Metering, usage: Usage): Divided {
   const { tokenPriceAttoUsd, decimals } = hold
   const usedBaseUnits = requiredBaseUnits({ priceMicroUsd: chargeOf(price, usage), tokenPriceAttoUsd, decimals })
@@ -68,6 +68,7 @@ function partOf(whole: Price, requiredBaseUnits: bigint, policy: readonly SplitS
   return { ...divided, tokenBurn: { ...tokenBurn, baseUnits } }
 }
 
+/** Undefined if the burn would take all of this smaller hold. */
 export function priceWithin(
   price: ListedPrice,
   { split: policy }: Metering,

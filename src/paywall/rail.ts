@@ -31,8 +31,8 @@ export interface PaymentRail<P extends Proof = Proof> {
   /** The header `Idempotency-Key` has priority. */
   idempotencyKey?(request: RailRequest): string | Refusal | undefined
   /**
-   * Depends on the request alone. The rail compares the proof with values that may have changed only after the lookup
-   * in the ledger.
+   * Depends on the request alone. Compare the proof with current values only after the lookup in the ledger: they may
+   * have changed since the payment.
    */
   read(request: OrderRequest): Presented<P> | Refusal
   /**

@@ -26,9 +26,9 @@ export interface PresentedOrder {
 }
 
 /**
- * A key alone gives no access: the caller must present the proof. An unbound proof is public, so its answer is
- * available only until it was sent; that of a bound payment for a short time more, and with the same Idempotency-Key
- * for a day.
+ * A key alone gives no access: the caller must present the proof. With the same Idempotency-Key, any answer is
+ * available for a day. Without the key, the answer is available only until it was sent, because an unbound proof is
+ * public. The answer of a bound payment stays available for a short time more.
  */
 export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale | Refusal | undefined {
   const { earlier, stored, payment, reference } = known

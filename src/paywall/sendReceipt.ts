@@ -56,10 +56,7 @@ function reissueOf({ isAccepted, nowMs }: SignerDeps, { recordedAtMs }: Fulfilme
 }
 
 export interface Sale {
-  /**
-   * Exactly the text whose digest is in the ledger: canonical JSON of `{data, meta}`, or the text that `storeRaw`
-   * returned.
-   */
+  /** Canonical JSON of `{data, meta}`, whose digest is in the ledger, or the text that `storeRaw` returned. */
   readonly answerJson: string
   /** Saves parsing `answerJson`. Undefined for an answer in an envelope, and for a replay. */
   readonly raw?: StoredRaw

@@ -40,7 +40,7 @@ export function sampleHeader({ source }: Meta): Readonly<Record<string, string>>
   return source.startsWith('sample:') ? { 'x-sample-data': 'true' } : {}
 }
 
-/** Header values are ASCII, so every other character becomes a JSON escape. */
+/** Node sends header values as Latin-1, so each character above ASCII becomes a JSON escape. */
 export function asciiJson(value: Json): string {
   return canonicalJson(value).replace(
     /[\u007f-\uffff]/g,

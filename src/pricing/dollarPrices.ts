@@ -32,7 +32,10 @@ export function findPoorTreasury(
 /** Every price counts a dollar token as exactly one US dollar. */
 export const pegAttoUsd: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
 
-/** A sale in dollars owes the same burn as in the service token. Prices are rounded up, so that each is above zero. */
+/**
+ * Unless `burn` is `none`, a sale in dollars owes the same burn as in the service token. Prices are rounded up, so that
+ * each is above zero.
+ */
 export function dollarPrices(
   tokenPrices: readonly Price[],
   { mint, decimals, minimumMicroUsd, burn, split: own }: SoldDollar,

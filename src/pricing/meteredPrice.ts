@@ -8,7 +8,7 @@ export interface MeteredPrice {
   readonly minimumMicroUsd: bigint
 }
 
-/** Counted in tokens, bytes or rows. `isEstimated`: the provider reported none, so the service counted them. */
+/** Counted in tokens, bytes or rows. `isEstimated`: the provider reported no usage, so the service counted it. */
 export interface Usage {
   readonly input: number
   readonly output: number

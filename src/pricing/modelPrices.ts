@@ -3,6 +3,7 @@ import type { ParsedList, SettingEntry } from './commaList.ts'
 
 export interface ModelPrice {
   readonly priceMicroUsd: bigint
+  /** Undefined: the operator's limit for all models. */
   readonly outputTokensMax: number | undefined
 }
 

@@ -7,7 +7,7 @@ export type DividedPrice = Pick<Price, 'burnBaseUnits' | 'shares'>
 
 const wholePerMille = 1_000n
 
-/** The burn is rounded up, so it would take all of a smaller amount. */
+/** A smaller amount cannot be split: the burn is rounded up, so it would take all of it. */
 export function smallestSplit(policy: readonly SplitShare[]): bigint {
   const burnPerMille = BigInt(burnPerMilleOf(policy))
   assert(burnPerMille < wholePerMille, 'a split has an account besides the burn')

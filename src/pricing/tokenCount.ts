@@ -2,9 +2,9 @@
 
 // English text has four to five bytes per token, other languages have fewer.
 const bytesPerToken = 4
-/** Each message has marks for its role and its end. */
+/** Additional tokens of each message, for the marks of its role and its end. */
 export const tokensPerMessage = 4
-/** Maximum in any language, so a longer reply certainly has more tokens than the request permits. */
+/** Maximum characters of one token in any language. A reply with more per permitted token certainly exceeds the request. */
 export const charactersPerToken = 16
 
 export function countTokens(text: string): number {

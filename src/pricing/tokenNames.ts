@@ -1,4 +1,4 @@
-/** For display only: no payment depends on them. */
+/** For display only: no payment depends on these names. */
 export interface TokenNames {
   readonly symbol: string
   readonly sourceUrl?: string

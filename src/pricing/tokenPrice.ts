@@ -18,13 +18,13 @@ const tokenPriceMax: TokenPriceAttoUsd = 10n ** 24n
 const isTokenPrice = (attoUsd: TokenPriceAttoUsd | undefined): attoUsd is TokenPriceAttoUsd =>
   attoUsd !== undefined && attoUsd >= tokenPriceMin && attoUsd <= tokenPriceMax
 
-/** Undefined for text that is not a plain decimal with at most 18 digits after the point, or out of bounds. */
+/** Undefined for a price out of bounds, and for text that is not a plain decimal with at most 18 digits after the point. */
 export function parseTokenPrice(text: string): TokenPriceAttoUsd | undefined {
   const price = parseDecimal(text, tokenPriceDecimals)
   return isTokenPrice(price) ? price : undefined
 }
 
-/** Cuts the price off after 18 digits. Undefined for zero, for text that is not a number, or out of bounds. */
+/** Cuts the price off after 18 digits. Undefined for zero, for a price out of bounds, and for text that is not a number. */
 export function parseMarketPrice(text: string): TokenPriceAttoUsd | undefined {
   const price = parseRoundingDown(text, tokenPriceDecimals)
   return isTokenPrice(price) ? price : undefined

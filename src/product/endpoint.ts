@@ -4,7 +4,7 @@ import type { Liveness } from './liveness.ts'
 import type { ProductFacts } from './productFacts.ts'
 
 export interface Endpoint extends ProductFacts {
-  /** In words for the caller. Undefined if at least one caller can buy the product. */
+  /** Returns the reason in words for the caller. Undefined if at least one caller can buy the product. */
   whyUnavailable(): string | undefined
   suppliedBy(): Supplier
   readonly probes: readonly Liveness[]

@@ -56,7 +56,7 @@ export interface ProductHandler<P extends Json> {
   readonly whyUndeliverable?: (parameters: P, payer?: string) => string | undefined
   readonly providersAnswer?: () => boolean
   readonly probes?: readonly Liveness[]
-  /** The order is then refused before payment. */
+  /** If it returns a reason, the order is refused before payment. */
   readonly whyNoData?: (parameters: P) => string | undefined
   /** Undefined unless the variant has a separate price. */
   readonly variant?: (parameters: P) => string | undefined

@@ -69,7 +69,7 @@ export interface DemoStage {
   readonly pageUrl: string
 }
 
-/** The tools use other libraries than the product, so that a library's mistake is noticed. */
+/** These functions use other libraries than the product, so that a library's mistake is noticed. */
 export interface DemoCaller {
   expect(holds: boolean, expectation: string): void
   fetchFile(url: string): Promise<{ readonly contentType: string; readonly bytes: Uint8Array }>

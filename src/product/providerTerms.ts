@@ -10,7 +10,7 @@ export type Permission =
 interface ProviderTerms<Name extends string> {
   readonly commercialUse: Permission
   readonly resale: Permission
-  /** In `<NAME>_API_KEY`. `required`: without a key, the provider is not used. */
+  /** Key in `<NAME>_API_KEY`. `required`: without a key, the provider is not used. */
   readonly key: 'none' | 'optional' | 'required'
   /** If the operator has set the keys of all these providers, they replace this provider. */
   readonly until?: readonly Name[]

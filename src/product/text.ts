@@ -24,7 +24,7 @@ export function text({ expected, allowBreaks = false, shown, test }: TextRule) {
     .meta({ description: expected, ...shown })
 }
 
-/** Unknown members are reported elsewhere, by name. */
+/** Gives no message for unknown members: readParameters.ts reports them by name. */
 export function objectWith(members: string) {
   return {
     error: ({ code }: { readonly code?: string }) =>
@@ -53,7 +53,7 @@ export function integer(rule: IntegerRule) {
   return boundedInteger(rule.min, rule.max).default(rule.default)
 }
 
-/** Without a default, so that an order that omits the number stays unchanged. */
+/** Has no default, so that an order that omits the number stays unchanged. */
 export function bounded(min: number, max: number) {
   const expected = `must be a number from ${min} to ${max}`
   return z.number({ error: expected }).min(min, expected).max(max, expected)
@@ -73,7 +73,7 @@ export function queryInteger(rule: IntegerRule) {
     .meta({ ...shownInteger(rule), default: rule.default })
 }
 
-/** Without a default, so that an order that omits the integer stays unchanged. */
+/** Has no default, so that an order that omits the integer stays unchanged. */
 export function optionalQueryInteger(rule: Omit<IntegerRule, 'default'>) {
   const expected = `must be a whole number from ${rule.min} to ${rule.max}, in digits`
   return z

@@ -26,7 +26,7 @@ export function receiptKeyBytes({ x }: Pick<PublicReceiptKey, 'x'>): Uint8Array 
   return bytes
 }
 
-/** Newest first. */
+/** The newest key comes first. */
 export function receiptKeysOf(periods: readonly SettingPeriod[]): readonly PublicReceiptKey[] {
   return periods.toReversed().map(({ value }) => publicReceiptKey.parse(value))
 }

@@ -19,7 +19,7 @@ export interface SettingPeriod {
   readonly name: string
   readonly number: number
   readonly position: number
-  /** Without the member `previousUntil`. */
+  /** The recorded value without the member `previousUntil`. */
   readonly value: Json
   /** As recorded, in ISO 8601 and UTC. */
   readonly validFrom: string
@@ -29,7 +29,7 @@ export interface SettingPeriod {
   readonly untilMs: number
 }
 
-/** Oldest first. */
+/** The oldest period comes first. */
 export function periodsOf(versions: readonly RecordedSetting[]): readonly SettingPeriod[] {
   return versions.map(({ position, event }, index): SettingPeriod => {
     assert(event.number === index + 1, 'the versions of a setting are numbered without a gap')
@@ -130,7 +130,7 @@ export function settingStanding(periods: readonly SettingPeriod[], value: Json, 
   return later === undefined ? { standing: 'differs', inForce } : { standing: 'not_yet', fromMs: later.fromMs }
 }
 
-/** Newest first. If no wallet is recorded, returns the configured one. */
+/** The newest wallet comes first. If no wallet is recorded, returns the configured one. */
 export function walletsOf(periods: readonly SettingPeriod[], configured: Address | undefined): readonly Address[] {
   const wallets = periods.map(walletOf).toReversed()
   return [...new Set(wallets.length === 0 && configured !== undefined ? [configured] : wallets)]

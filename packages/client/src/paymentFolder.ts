@@ -54,7 +54,8 @@ export function openPaymentFolder(
       }
     },
     async close(payment, outcome) {
-      // Keep the proof of a refused payment as evidence. Delete it if the payment never landed.
+      // Keep the proof of a refused payment as evidence. Every other outcome deletes the files, because the answer has
+      // arrived or the payment never landed.
       const refusedPath = join(folder, `${payment.signature}.refused.json`)
       const { signature } = payment
       const left = outcome === 'answered' && (await turns.leave(orderOf(payment), { path: pathOf(payment), signature }))

@@ -10,7 +10,6 @@ import { element } from './element.ts'
 const pagesMax = 10
 const widthPixels = 1_240
 
-/** Resolves when the pages are on the screen. Rejects if the document cannot be fetched or drawn. */
 export async function showDocument(place: HTMLElement, address: string): Promise<void> {
   const library: typeof pdfjs = await import(new URL('pdf.js', import.meta.url).href)
   const loading = library.getDocument({ url: address, enableXfa: false })

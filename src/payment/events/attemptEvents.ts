@@ -19,10 +19,11 @@ const proofClaimed = defineEvent(
     ...live,
     wallet: address,
     endpoint: z.string(),
-    /** SHA-256 in hex of the order: method, endpoint and canonical parameters. */
+    /** SHA-256 in hex of method, path, canonical parameters, raw body and passed headers (paywall/lookUpPayment.ts). */
     orderDigest: z.string(),
     leaseMs: z.int(),
     mint: address,
+    /** The price, if the chain can still drop the payment. Otherwise 0. */
     exposedBaseUnits: baseUnits,
   }),
   ({ mint, exposedBaseUnits }) => [
@@ -74,7 +75,7 @@ export const requestFulfilled = defineEvent(
     kind: z.literal('RequestFulfilled'),
     ...live,
     orderDigest: z.string(),
-    /** SHA-256 in hex of the answer's `data` and `meta` as sent. */
+    /** SHA-256 in hex of `{data, meta}` as sent. For a raw answer or a stream: of its bytes. */
     answerDigest: z.string(),
   }),
 )

@@ -20,10 +20,13 @@ const burnSubmitted = defineEvent(
   z.object({
     kind: z.literal('BurnSubmitted'),
     ...ofRound,
+    /** Ledger position of the last `BurnOwed` event that this round covers. */
     throughPosition: z.int().min(1),
     burnBaseUnits: baseUnits,
     parts,
+    /** Last block height at which the transaction can land. */
     lastValidHeight: z.int().min(1),
+    /** State before the burn. */
     delegate,
     transactionBase64: z.string(),
   }),
@@ -39,7 +42,7 @@ const burnFailed = defineEvent(
   z.object({
     kind: z.literal('BurnFailed'),
     ...ofRound,
-    /** `absent`: the transaction can no longer land. `failed`: it landed and burned nothing. */
+    /** `absent`: it has not landed and never will. `failed`: it landed and burned nothing. */
     reason: z.enum(failureReasons),
     finalizedSlot: z.int(),
   }),

@@ -27,10 +27,12 @@ const paymentReversed = defineEvent(
     finalizedSlot: z.int(),
     wallet: address,
     endpoint: z.string(),
+    /** Amount that was still owed to the caller, because nothing was delivered. */
     unearnedBaseUnits: baseUnits,
     /** Amount that had been earned. The answer was delivered, so the service bears the loss. */
     lostBaseUnits: baseUnits,
     overpaidBaseUnits: baseUnits,
+    /** Burn that the service owed and had not confirmed. */
     burnOwedBaseUnits: baseUnits,
     ...unexposedFields,
   }),

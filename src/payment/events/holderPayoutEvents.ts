@@ -12,7 +12,7 @@ const holderPayoutPlanned = defineEvent(
   z.object({
     kind: z.literal('HolderPayoutPlanned'),
     ...ofPlan,
-    /** Derives the lines from the snapshot, so that the audit can derive them with its own code. */
+    /** This rule derives the lines from the snapshot, so that the audit can derive them with its own code. */
     rule: z.literal('pro-rata-1'),
     account: z.string(),
     amountBaseUnits: baseUnits,

@@ -8,6 +8,7 @@ import { address, baseUnits, signature } from './fields.ts'
 const paidDebt = z.object({
   account: z.string(),
   wallet: address,
+  /** Amount that left the payment wallet. The recipient gets less if the mint has a transfer fee. */
   paidBaseUnits: baseUnits,
 })
 export type PaidDebt = Readonly<z.output<typeof paidDebt>>

@@ -35,7 +35,10 @@ const priceListPublished = defineEvent(
     kind: z.literal('PriceListPublished'),
     source: z.string(),
     split: z.array(splitPart).readonly(),
-    /** Absent: the split of the service token, of which the treasury gets the share of the burn. */
+    /**
+     * Only dollar tokens whose split differs. Any other dollar token has the split of the service token, and its
+     * treasury also gets the share of the burn.
+     */
     dollarSplits: z
       .array(z.object({ mint: address, split: z.array(splitPart).readonly() }))
       .readonly()

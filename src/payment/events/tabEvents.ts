@@ -63,7 +63,7 @@ const depositReversed = defineEvent(
   takenBack,
 )
 
-/** Holds the highest price before the handler runs, which this request alone may run until its lease ends. */
+/** Holds the highest price before the handler runs. Until the lease ends, no other attempt may run the handler. */
 const tabDebited = defineEvent(
   z.object({
     kind: z.literal('TabDebited'),
@@ -113,9 +113,11 @@ const tabCaptured = defineEvent(
     attempt,
     answerDigest: z.string(),
     mint: address,
+    /** Burn that the service owes from the charge. 0 in dollars, whose burn in the service token is a `BurnOwed` event. */
     burnBaseUnits: baseUnits,
     shares,
     usage: usage.exactOptional(),
+    /** Unused part of the hold. Absent if all of it was charged. */
     returned: z.object({ tab, baseUnits }).exactOptional(),
   }),
   ({ mint, burnBaseUnits, shares: parts, returned }) => {

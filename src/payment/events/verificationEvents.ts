@@ -39,7 +39,10 @@ const settlement: z.ZodType<Settlement> = z.object({
   }),
 })
 
-/** The price is owed to the caller until delivery, and the rest is owed back to the wallet. */
+/**
+ * The received part of the price is owed to the caller until delivery. Any other received amount is owed back to the
+ * wallet.
+ */
 const paymentVerified = defineEvent(z.object({ kind: z.literal('PaymentVerified'), settlement }), (event) => {
   const { price: paid, wallet, receivedBaseUnits } = event.settlement
   const { mint } = paid

@@ -17,8 +17,8 @@ export interface Shortage extends Balance {
 }
 
 /**
- * The newest state is not enough: a recent payment may itself have emptied the wallet, and a node may show the empty
- * balance before it shows that payment.
+ * True if the finalized balance is too small as well. The newest state is not enough: a recent payment may itself have
+ * emptied the wallet, and a node may show the empty balance before it shows that payment.
  */
 export async function wasShortBefore(
   { chain }: BalanceDeps,

@@ -12,7 +12,7 @@ export interface PriceDeps {
   readonly quoteGraceMs: number
 }
 
-/** A memo identifies one quote. Without a memo, the cheapest open quote applies. */
+/** With a memo, only quotes with this memo apply. Without one, the cheapest open quote of wallet and endpoint applies. */
 export interface PriceQuestion {
   readonly order: Order
   readonly memo: string | undefined

@@ -90,7 +90,10 @@ export async function judgeUnsigned(deps: UnsignedDeps, question: CoSignQuestion
   )
 }
 
-/** In base units, from the rehearsal, or from a node if the rehearsal shows no balances. */
+/**
+ * Returns the balance of the payer in base units: from the rehearsal, or from a node if the rehearsal shows no
+ * balances.
+ */
 async function findHeld(
   { chain, terms }: CoSignDeps,
   { payer }: SponsoredTransaction,

@@ -4,7 +4,10 @@ import type { Refusal } from '@tollbook/core/refusal'
 import type { Signature } from '@tollbook/core/signature'
 import type { RehearsedBalance, SigningStanding, SponsoredTransaction } from '../../payment/sponsoredTransaction.ts'
 
-/** A separate process, whose signature is the id of a payment. Throws a retryable fault if it does not answer. */
+/**
+ * The signer in a separate process. Its signature is the id of the transaction. Each method throws a retryable fault if
+ * the process does not answer.
+ */
 export interface FeePayer {
   standing(): Promise<FeePayerStanding>
   /**
