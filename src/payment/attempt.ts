@@ -172,7 +172,10 @@ export interface ReleaseCommand {
   readonly attemptsMax: number
 }
 
-/** A failed attempt leaves the proof usable (I4), unless it was the last. */
+/**
+ * A failed attempt leaves the proof usable (I4), unless it was the last. Undefined if another attempt has taken over,
+ * or the answer has started.
+ */
 export function decideRelease(state: PaymentState, command: ReleaseCommand): PaymentDecision | undefined {
   const live = findLive(state, command.attemptId)
   if (live === undefined || live.phase === 'streaming') return undefined

@@ -9,6 +9,7 @@ import type { TransactionRecord } from './transactionRecord.ts'
 export interface ChainReader {
   /** Concurrent equal lookups share one query, and each answer is cached briefly. */
   find(signature: Signature, options?: FindOptions): Promise<Finding>
+  /** Undefined if the nodes do not prove yet that no block can include such a transaction. */
   proveExpiry(bound: LandingBound): Promise<ProvenExpired | undefined>
   readBalance(question: BalanceQuestion): Promise<Balance>
   /** Checks every signature without the network, so that a forged transaction costs no RPC call (I9). */
@@ -26,6 +27,7 @@ export interface ChainReader {
 }
 
 export interface SimulateOptions {
+  /** Present if a signer has not signed yet. */
   readonly withoutSignatures?: true
   /** A rejection counts only if two nodes (one, if only one is configured) returned rejected effects. */
   readonly accepts?: (effects: SimulatedEffects) => boolean | Promise<boolean>
@@ -80,6 +82,7 @@ export interface BalanceQuestion {
   readonly wallet: Address
   /** Absent: the service token. */
   readonly mint?: Address
+  /** Reads a state of this slot or a later one. */
   readonly minSlot?: number
   /** Skips the cache of one second, because the balance is compared with the ledger. */
   readonly isFresh?: boolean

@@ -159,6 +159,7 @@ export function decideArrival(
   return decision === undefined ? undefined : { ...decision, step: 'arrival.record' }
 }
 
+/** Undefined before a verification, and for a payout or a burn. */
 export function mintOf(state: PaymentState): Address | undefined {
   if ('settlement' in state) return state.settlement.price.mint
   return state.phase === 'unmatched' ? state.mint : undefined

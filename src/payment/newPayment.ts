@@ -6,7 +6,10 @@ export function isPermanent({ code, retryAfterSeconds }: Refusal): boolean {
   return (code === 'INVALID_PAYMENT' || code === 'INSUFFICIENT_BALANCE') && retryAfterSeconds === undefined
 }
 
-/** Some clients pay a new offer at once. A recorded payment has moved tokens, unless the chain reports otherwise. */
+/**
+ * True if the refusal may include a new offer, which some clients pay at once. A recorded payment has moved tokens,
+ * unless the chain reports otherwise.
+ */
 export function mayPayAgain(refusal: Refusal, payment: PaymentState | undefined): boolean {
   if (!isPermanent(refusal)) return false
   const isOnRecord = payment !== undefined && payment.phase !== 'unknown'

@@ -39,6 +39,7 @@ export type PaymentState =
       readonly phase: 'unmatched'
       readonly version: number
       readonly wallet: Address | undefined
+      /** Absent for a payout or a burn. */
       readonly mint?: Address
     }
 

@@ -24,6 +24,7 @@ export interface PaymentLedger {
   append(change: PaymentChange): Promise<AppendOutcome>
   /** Marks are batched. If one is lost, the payer can get the answer once more. */
   markSent(answer: SentAnswer): void
+  /** Undefined if the attempt has not delivered. */
   findDelivery(question: DeliveryQuestion): Promise<Fulfilment | undefined>
   /** Resolves once the quote is durable, because the service could not honor a quote that is not stored. */
   recordQuote(quote: Quote, options?: RecordOptions): Promise<void>
@@ -52,6 +53,7 @@ export interface SponsoredOrder {
 
 export interface SponsoredPurchase {
   readonly message: MessageReference
+  /** Time since the payment was recorded, by the clock of the database. */
   readonly ageMs: number
 }
 
@@ -72,6 +74,7 @@ export interface KnownPayment {
 }
 
 export interface RepeatableAnswer extends StoredAnswer {
+  /** True if the operating system has accepted all bytes of the answer. */
   readonly isSent: boolean
 }
 

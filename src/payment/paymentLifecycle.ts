@@ -9,7 +9,10 @@ export interface PaymentLifecycle {
   /** Oldest first. The list may be out of date, which is safe: each append checks the version of the payment. */
   findOpen(question: OpenQuestion, max: number): Promise<readonly OpenPayment[]>
   loadPayments(references: readonly PaymentReference[]): Promise<ReadonlyMap<PaymentReference, PaymentState>>
-  /** Submitted and reversed payments are left out, because their tokens are not in the accounts. */
+  /**
+   * Returns those in the accounts as a payment, unmatched transfer, payout or burn. Submitted and reversed payments are
+   * left out, because their tokens are not in the accounts.
+   */
   findAccounted(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
   /** Newest transaction that the transfer scan has processed. Undefined before the first scan. */
   readScanPlace(tokenAccount: Address): Promise<ScanPlace | undefined>

@@ -25,7 +25,7 @@ export type MessageReference = string & { readonly [messageBrand]: true }
 /** The message identifies the payment while its first signature is unknown. */
 export type PresentedReference = PaymentReference | MessageReference
 
-// First byte of the id of each payment stream in the ledger (migrations/kinds).
+// First byte of the stream id of a payment by a transaction (migrations/kinds).
 export const transactionSpace = 1
 // First byte for messages. No stream in the ledger uses this value.
 const messageSpace = 255
@@ -83,6 +83,7 @@ export function readReference(text: string): PaymentReference | undefined {
   return reference === text ? reference : undefined
 }
 
+/** Undefined for a debit of a tab or an arrival. */
 export function signatureOf(reference: PaymentReference): Signature | undefined {
   return reference.startsWith(transactionPrefix) ? readSignature(reference.slice(transactionPrefix.length)) : undefined
 }
@@ -133,6 +134,7 @@ export function presentedIdOf(reference: PresentedReference): Uint8Array {
   return Uint8Array.of(messageSpace, ...digest)
 }
 
+/** Undefined if the stream does not belong to a payment. */
 export function referenceOfStream(id: Uint8Array): PaymentReference | undefined {
   assert(id.length > 1, 'the id of a stream is a space and a key')
   if (id[0] === tabRequestSpace) {

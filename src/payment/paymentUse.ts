@@ -5,7 +5,10 @@ import type { Order, PaymentState, Verified } from './payment.ts'
 import type { KnownPayment, SponsoredPurchase } from './paymentLedger.ts'
 import { isDebit } from './tabSettlement.ts'
 
-/** Called before any chain query, so that a used payment costs no RPC call, and again by the claim. */
+/**
+ * Undefined if the order may use the payment. Called before any chain query, so that a used payment costs no RPC call,
+ * and again by the claim.
+ */
 export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusal | undefined {
   const debited = 'settlement' in state ? checkDebit(state, order, nowMs) : undefined
   if (debited !== undefined) return debited
@@ -59,7 +62,7 @@ export interface AttemptLease {
   readonly leaseUntilMs: number
 }
 
-// Paid routes close above this difference between the clocks of server and database (jobs/clockHealth.ts).
+// Paid routes close above half of this difference between the clocks of server and database (jobs/clockHealth.ts).
 const clockDifferenceMaxMs = 60_000
 
 /**

@@ -24,7 +24,7 @@ export type Simulation =
       /** Slot of the state in which two nodes (one, if only one is configured) reported the failure. */
       readonly slot: number
     }
-  /** The blockhash does not suit the nodes, or too few could simulate in the newest state. */
+  /** The blockhash is too old or too new for the nodes, or too few nodes could simulate in the newest state. */
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'already_landed' }
 

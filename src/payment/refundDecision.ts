@@ -44,9 +44,11 @@ interface Question {
 export interface ApprovalQuestion extends Question {
   readonly wallet: Address
   readonly mint: Address
+  /** Debts of the payment that are neither approved nor paid. */
   readonly debts: readonly RefundDebt[]
 }
 
+/** A string is the reason why nothing can be approved. */
 export function decideApproval(question: ApprovalQuestion): RefundDecision | string {
   const { payment, wallet, mint, debts, decider } = question
   if (debts.length === 0) return 'no debt of this payment waits for an approval'

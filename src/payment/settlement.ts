@@ -42,6 +42,7 @@ export interface Settlement {
   /** For a debit: evidence of the deposit that opened the tab. */
   readonly evidence: SettlementEvidence
   readonly debit?: DebitFacts
+  /** Units that were charged. Absent unless a tab was charged by use. */
   readonly usage?: Usage
 }
 
@@ -49,7 +50,10 @@ export interface SettlementEvidence {
   readonly kind: typeof chainName
   readonly slot: number
   readonly blockTimeMs: number
-  /** Proves the payer's signature without a node, which keeps history only for days. Undefined if not rebuilt. */
+  /**
+   * Proves the payer's signature without a node, which keeps history only for days. Undefined for a debit, and if the
+   * bytes could not be rebuilt.
+   */
   readonly transactionBase64: string | undefined
 }
 

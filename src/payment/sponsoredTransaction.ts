@@ -11,6 +11,7 @@ export interface PayerSigned {
   /** SHA-256 in hex. It identifies the payment, because the message determines the fee payer's signature. */
   readonly digest: string
   readonly payer: Address
+  /** Mint of the first transfer. Undefined without a transfer. */
   readonly mint: Address | undefined
   readonly memo: string | undefined
 }

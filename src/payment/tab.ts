@@ -62,6 +62,7 @@ export interface Tab extends TabKeys {
   readonly id: TabId
   readonly wallet: Address
   readonly mint: Address
+  /** The deposit that opened the tab. */
   readonly deposit: PaymentReference
   readonly evidence: Settlement['evidence']
   readonly terms: TabTerms

@@ -10,6 +10,7 @@ export interface TabRefusal extends Refusal {
     readonly id: string
     readonly neededBaseUnits: bigint
     readonly balanceBaseUnits: bigint
+    /** Absent for an order with a fixed price. */
     readonly affordable?: Affordable
   }
 }

@@ -18,6 +18,7 @@ export interface TransactionRecord {
 
 export interface TransactionFailure {
   readonly text: string
+  /** True if the token program refused because the account held too little. */
   readonly insufficientFunds: boolean
 }
 

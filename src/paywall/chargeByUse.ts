@@ -12,6 +12,7 @@ import type { SplitShare } from '../pricing/splitSetting.ts'
 import { microUsdWithin, requiredBaseUnits } from '../pricing/tokenPrice.ts'
 
 export interface MeteringDeps {
+  /** Returns a recorded price list. Absent: every price is fixed. */
   readonly listNumber?: (priceList: number) => Promise<PriceListPublished | undefined>
 }
 

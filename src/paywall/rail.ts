@@ -27,6 +27,7 @@ export interface PaymentRail<P extends Proof = Proof> {
   carriesProof(request: RailRequest): boolean
   /** Undefined if the request has no marker of this rail. A refusal if headers of this rail are missing or wrong. */
   identify(request: RailRequest): Caller | Refusal | undefined
+  /** Undefined if the rail cannot offer anything to this caller. */
   challenge(offer: Offer): Promise<Challenge | undefined>
   /** The header `Idempotency-Key` has priority. */
   idempotencyKey?(request: RailRequest): string | Refusal | undefined
@@ -47,6 +48,7 @@ export interface PaymentRail<P extends Proof = Proof> {
   settle(question: SettleQuestion<P>): Promise<Settled>
   /** The headers state only the payment, because the receipt of a stream follows much later. */
   respond(paid: PaidOrder): Headers
+  /** Absent if the usual response body is sufficient. */
   explain?(refusal: Refusal, refused: RefusedRequest): Promise<RefusalExplanation>
 }
 
@@ -93,6 +95,7 @@ export interface RailRequest {
   readonly mount: string | undefined
   /** Present for an MCP tool call, whose result is large enough for the offers of every protocol. */
   readonly tool?: CalledTool
+  /** Undefined if the header is absent or blank. */
   header(name: string): string | undefined
 }
 
@@ -107,6 +110,7 @@ export interface OrderRequest extends RailRequest {
 }
 
 export interface Caller {
+  /** Undefined if the rail reads the payer only from the proof. */
   readonly payer: Address | undefined
 }
 

@@ -135,6 +135,7 @@ export function createStreamReader(clock: Clock, source: StreamSource, bounds: S
   }
 
   return {
+    /** Undefined at the end. Throws if the provider fails or a limit is exceeded. */
     async next(): Promise<Uint8Array | undefined> {
       if (over !== undefined) return over()
       try {
@@ -150,6 +151,7 @@ export function createStreamReader(clock: Clock, source: StreamSource, bounds: S
     },
     bytes: () => bytes,
     digest: () => hash.copy().digest('hex'),
+    /** Undefined if the bytes exceed the limit for a replay. */
     stored: () => (stored === undefined ? undefined : Buffer.concat(stored)),
     abort(): void {
       source.abort()

@@ -15,6 +15,7 @@ import { rawBody, rawHeaders, readStoredRaw, type StoredRaw } from './rawFormat.
 export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
 
 export interface SignerDeps {
+  /** True if verifiers accept the signing key at that moment. */
   readonly isAccepted: (atMs: number) => boolean
   readonly nowMs: () => number
   readonly splitsOf: (priceList: number) => Promise<ListedSplits | undefined>

@@ -96,6 +96,7 @@ function createSending(
 }
 
 interface EndedStream extends RunningStream {
+  /** True if the caller left while the provider was sending. */
   readonly hasLeft: boolean
 }
 

@@ -9,6 +9,7 @@ export interface MarketReading {
 }
 
 export interface MarketPolicy {
+  /** Maximum difference between an agreeing market and the median. */
   readonly tolerancePercent: number
   /** Whole US dollars. 0: no minimum. */
   readonly liquidityMinUsd: number

@@ -14,6 +14,7 @@ export function paymentFeeMicroUsd(solAttoUsd: TokenPriceAttoUsd): bigint {
   )
 }
 
+/** Undefined if the split has no share for the account, which must cover the network fee. */
 export function smallestPriceMicroUsd(
   feeMicroUsd: bigint,
   split: readonly SplitShare[],

@@ -39,6 +39,7 @@ interface ProductSource<P extends Json, A, Needs> extends Omit<
 > {
   readonly parameters: z.ZodType<P>
   readonly answer: z.ZodType<A>
+  /** Absent: 64 KiB. */
   readonly bodyBytesMax?: number
   readonly demo: Omit<Demonstration, 'check'> & {
     readonly check: (answer: A, caller: DemoCaller) => string | Promise<string>
@@ -49,11 +50,13 @@ interface ProductSource<P extends Json, A, Needs> extends Omit<
 }
 
 export interface ProductHandler<P extends Json> {
+  /** Replaces the schema of the facts, if the configuration changes which parameters are accepted. */
   readonly parameters?: z.ZodType<P>
   /** With `parameters`, it concerns this order: a cached answer can be sold even while all providers are down. */
   readonly whyUnavailable: (parameters?: P, payer?: string) => string | undefined
   /** Absent: `whyUnavailable` applies to paid orders too. */
   readonly whyUndeliverable?: (parameters: P, payer?: string) => string | undefined
+  /** Absent: the product needs no provider. */
   readonly providersAnswer?: () => boolean
   readonly probes?: readonly Liveness[]
   /** If it returns a reason, the order is refused before payment. */

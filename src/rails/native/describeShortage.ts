@@ -16,6 +16,7 @@ const feeLamports = 5_000n
 // zero.
 const rentLamports = 890_880n
 
+/** Undefined if the wallet can pay. */
 export function describeShortage(needed: FundsNeeded, funds: PayerFunds): string | undefined {
   const tokens = funds.baseUnits >= needed.baseUnits ? [] : [tokensText(needed, funds)]
   const leftLamports = funds.lamports - feeLamports
