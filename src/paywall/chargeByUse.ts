@@ -47,7 +47,7 @@ function splitIn({ prices: [first], split: ofToken, dollarSplits = [] }: PriceLi
 
 type Divided = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares' | 'tokenBurn'>
 
-/** The charge is at most the hold, and at least the smallest amount that the burn does not take completely. */
+/** The result is at most the hold, and at least the smallest amount that the burn does not take completely. */
 export function chargeWithin(hold: Price, { price, split: policy }: Metering, usage: Usage): Divided {
   const { tokenPriceAttoUsd, decimals } = hold
   const usedBaseUnits = requiredBaseUnits({ priceMicroUsd: chargeOf(price, usage), tokenPriceAttoUsd, decimals })
