@@ -28,6 +28,10 @@ export interface ChainNode {
    * created.
    */
   advancedAtMs(): number
+  /**
+   * Undefined until the node has stated it, and again after an outage, because another machine may answer at this
+   * address.
+   */
   genesisHash(): string | undefined
   forgetGenesis(): void
   /** Asks the node only if the hash is unknown. An outage makes it unknown. */

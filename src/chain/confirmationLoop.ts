@@ -53,7 +53,7 @@ interface Running extends LoopDeps {
   queries: number
 }
 
-// Queries between two that ask all nodes. The others ask only the preferred node.
+// Every fourth query asks all nodes. The other queries ask only the preferred node.
 const allNodesEvery = 4
 // Wait before the first query of a presented signature. A node has seen a transaction that was just sent within this
 // time, so an invented signature costs one query.

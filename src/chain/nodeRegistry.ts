@@ -48,7 +48,9 @@ export interface NodeRegistry {
   standings(): readonly NodeStanding[]
   /** Every node in rotation has reached this slot at `confirmed`. */
   slot(): number
+  /** Block height at the highest slot in any answer of a node on our network. May be too high, never too low. */
   height(): number
+  /** Highest confirmed slot that any node on our network has reported. */
   newestSlot(): number
   /** Duration of a slot in milliseconds, measured over the last polls. */
   slotMs(): number

@@ -33,6 +33,7 @@ export interface Chain {
   readonly reader: ChainReader
   readonly finality: FinalityReader
   readonly nodes: NodeRegistry
+  /** Terms of the service token. Each of `dollars` has separate terms. */
   readonly terms: PaymentTerms
   /** Dollar tokens in the order of CURRENCIES. */
   readonly dollars: readonly Dollar[]

@@ -40,7 +40,7 @@ export interface RestoredLedger extends Omit<Examination, 'config' | 'findDiffer
   readonly ownerUrl: string
 }
 
-// Checks that apply to a restored database. The dropped ones judge the clock, the standbys and the archive of a running
+// Checks that apply to a restored database. The others judge the clock, the standbys and the archive of a running
 // service.
 const checksOfRestored = new Set([
   'database',

@@ -8,7 +8,7 @@ import { openUpstreamClient, type UpstreamClient, type UpstreamClientDeps } from
 
 export type OpenRoutes = ReturnType<typeof openRoutes>
 
-/** No upstream receives a request yet. */
+/** Opens one client for each upstream, without a request to it. */
 export function openRoutes({ upstreams, routes }: ProductsFile, deps: UpstreamClientDeps) {
   const clients = new Map<string, UpstreamClient>()
   const products = routes.map((checked) => {

@@ -76,10 +76,7 @@ function problemOf({ clock }: FinalityDeps, { oldestAwaitingMs, lastReversalMs }
     : undefined
 }
 
-/**
- * A failure does not stop the run. The first one is thrown at the end, so that the other payments of the run are
- * recorded first.
- */
+/** A failure does not stop the run. The first one is thrown at the end, so that the other payments are recorded first. */
 export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory): Promise<void> {
   let after: OpenPayment | undefined
   const failures: unknown[] = []

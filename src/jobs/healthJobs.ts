@@ -10,7 +10,7 @@ import { startWatch } from './watch.ts'
 
 export interface ServiceCheck {
   readonly name: string
-  /** In words for operators and callers. Undefined while the condition is met. */
+  /** The problem in words for operators and callers. Undefined while the condition is met. */
   readonly problem: () => string | undefined
   /** True: a failure stops only quotes, and payments are still served. */
   readonly quotesOnly?: boolean

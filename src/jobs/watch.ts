@@ -2,7 +2,7 @@ import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 /** A condition for selling, which a job checks repeatedly. */
 export interface Watch extends Repeated {
-  /** In words for operators and callers. Undefined while the condition is met. */
+  /** The problem in words for operators and callers. Undefined while the condition is met. */
   problem(): string | undefined
 }
 

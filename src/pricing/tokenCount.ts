@@ -1,10 +1,10 @@
-/* Estimates, because the service does not have the tokenizer of the model. */
+/* Token counts are estimates, because the service does not have the tokenizer of the model. */
 
 // English text has four to five bytes per token, other languages have fewer.
 const bytesPerToken = 4
-/** Additional tokens of each message, for the marks of its role and its end. */
+/** Each message has marks for its role and its end. */
 export const tokensPerMessage = 4
-/** Maximum characters of one token in any language. A reply with more per permitted token certainly exceeds the request. */
+/** No language averages more characters per token, so a longer reply has more tokens than the request permits. */
 export const charactersPerToken = 16
 
 export function countTokens(text: string): number {

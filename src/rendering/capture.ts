@@ -75,7 +75,7 @@ function pictureOf(bytes: Uint8Array, clipped: boolean): CapturedPage {
   return { bytes, clipped, missing: [] }
 }
 
-/** Read from the browser, because scripts of the page can report any value. */
+/** Reads the height from the browser, because scripts of the page can report any value. */
 async function contentHeight(page: Page): Promise<number> {
   const session = await page.createCDPSession()
   const { cssContentSize } = await session.send('Page.getLayoutMetrics')
@@ -83,7 +83,10 @@ async function contentHeight(page: Page): Promise<number> {
   return Math.ceil(cssContentSize.height)
 }
 
-/** In CSS pixels. A taller document is printed whole, and the answer reports the part that was not scrolled. */
+/**
+ * Height in CSS pixels to which a page is scrolled before printing. A taller document is printed whole, and the answer
+ * reports the part that was not scrolled.
+ */
 export const documentHeightMax = 40_000
 
 export async function capturePdf(page: Page, world: PageWorld, order: PdfOrder): Promise<CapturedPage> {

@@ -18,7 +18,10 @@ export interface EgressProxy {
   refusedCount(): number
   /** True if the job exceeded its byte limit, so that its connections were cut. */
   isOverdrawn(): boolean
-  /** A page that waits for a silent server then continues with its scripts, fonts and `load` event. */
+  /**
+   * Ends all requests and refuses new ones. A page that waits for a silent server then continues with its scripts,
+   * fonts and `load` event.
+   */
   finish(): void
   isFinished(): boolean
   /** Both directions together. A page is stalled if this count no longer changes. */

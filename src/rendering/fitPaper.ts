@@ -4,7 +4,7 @@ import type { MissingContent, PdfOrder } from './renderer.ts'
 
 // At this width, scripts that check the viewport choose the desktop layout.
 export const viewportOfPdf = { width: 1_280, height: 720, deviceScaleFactor: 1, isMobile: false }
-// Text of 16 pixels is then 3.6 points high: readable when enlarged, and barely readable on paper.
+// At this scale, text of 16 pixels is 3.6 points high: readable when enlarged, and barely readable on paper.
 const scaleMin = 0.3
 // Fractions of pixels, borders and shadows do not count as too wide.
 const slackPixels = 4

@@ -34,7 +34,7 @@ export interface BrowserLaunchOptions {
   readonly signal: AbortSignal
 }
 
-/** Safest first. The caller tries each mode, because the system does not report which modes it allows. */
+/** Launch modes, the safest first. The caller tries each mode, because the system does not report which modes it allows. */
 export function launchModesHere(): readonly LaunchMode[] {
   const isRoot = process.getuid?.() === 0
   return [

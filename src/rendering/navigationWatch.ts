@@ -33,7 +33,7 @@ export function watchNavigation(page: Page, proxy: EgressProxy) {
     if (!proxy.isFinished()) isAnswered = true
   })
   return {
-    /** Throws if the page cannot be sold. */
+    /** Throws if the page visited a forbidden address, navigated without end, exceeded the byte limit or did not load. */
     check(): void {
       if (departures > departuresMax + 1) throw new RenderFailure('unreachable', restlessMessage, { endsPayment: true })
       // A page whose connections were cut may look loaded.

@@ -23,8 +23,8 @@ const entry = fileURLToPath(new URL('renderWorker.ts', import.meta.url))
 // A 24-megapixel picture is about 100 MB of text in the browser's protocol. With the default concurrency of 2, up to
 // ten pages are open at the same time.
 const heapMegabytesMax = 1_024
-// As in the service. The lookup of an allowed host blocks a thread for 10 s while a name server is silent, and new
-// browsers need other threads to create their profiles.
+// Threads of libuv, as in the service. The lookup of an allowed host blocks a thread for 10 s while a name server is
+// silent, and new browsers need other threads to create their profiles.
 const threads = 64
 // The worker itself ends a job at the deadline. The service kills the worker this much later.
 const graceMs = 5_000

@@ -6,8 +6,8 @@ export type PageSockets = Awaited<ReturnType<typeof watchSockets>>
 const trackedMax = 200
 
 /**
- * Until a socket has sent something, its content is missing. Call this before the page is loaded. Sockets of workers
- * and of frames of other sites are not visible here.
+ * Tracks sockets that have received nothing yet, because the page may lack their content. Call this before the page is
+ * loaded. Sockets of workers and of frames of other sites are not visible here.
  */
 export async function watchSockets(page: Page) {
   const silent = new Map<string, string>()

@@ -8,7 +8,7 @@ export type PageTimers = Awaited<ReturnType<typeof watchTimers>>
 const dueMsMax = 2_000
 // Longer timers are reminders or refreshes, and are ignored.
 const setMsMax = 5_000
-// Timers that are set later belong to clocks, carousels and polls, which never end.
+// Timers that are set later than this after loading belong to clocks, carousels and polls, which never end.
 const setAfterLoadMsMax = 1_000
 
 /** A page looks quiet until a timer shows its content. Call this before the page is loaded. */
@@ -18,7 +18,7 @@ export async function watchTimers(page: Page) {
   const limits = `${dueMsMax}, ${setMsMax}, ${setAfterLoadMsMax}`
   await page.evaluateOnNewDocument(`(${trackTimers})(${JSON.stringify(question)}, ${limits})`)
   return {
-    /** Timers that run soon enough to wait for. `areSet` also counts longer ones. */
+    /** True if a timer that may show content runs soon enough to wait for it. `areSet` also counts longer timers. */
     areDue: async (world: PageWorld) => (await world.run(askPage, `${question}-due`)) === true,
     areSet: async (world: PageWorld) => (await world.run(askPage, `${question}-set`)) === true,
   }

@@ -1,7 +1,8 @@
 export const placeTickMs = 250
-// One second without traffic: such a page waits for a server or computes.
+// A page gives up its place after one second without traffic, because it waits for a server or computes.
 const idleTicks = 4
-// Five seconds, twice the time of an ordinary page. This bounds pages whose server sends one byte at a time.
+// A page gives up its place after five seconds, twice the time of an ordinary page. This bounds pages whose server
+// sends one byte at a time.
 const placeTicksMax = 20
 
 export function createPlaceWatch(bytesMoved: () => number, onStall: () => void) {

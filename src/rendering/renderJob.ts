@@ -18,7 +18,7 @@ export interface Egress {
 
 export interface JobDeps {
   readonly egress: Egress
-  /** When aborted, the page is closed in any state. */
+  /** If this signal is aborted, the page is closed in any state. */
   readonly signal: AbortSignal
   readonly loadTimeoutMs: number
   readonly hurry: AbortSignal

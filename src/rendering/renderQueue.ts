@@ -42,7 +42,7 @@ interface QueueState extends RenderQueueDeps {
   readonly record: RenderRecord
 }
 
-// More than the 60 s that a payer without purchases counts as.
+// Use that each running job counts for its payer and its site: more than the 60 s of a payer without purchases.
 const runningWeightMs = 70_000
 // A page that stalls longer may be one of a crowd of hanging pages, so it does not make its payer a customer.
 const stalledOfCustomerMsMax = 5_000
@@ -110,7 +110,10 @@ function turnOf(state: QueueState, running: Running) {
     standing: record.userStanding(running),
     /** Aborted when too many pages continue without a place and this page has the lowest rank. */
     hurry: running.hurry.signal,
-    /** The page has received nothing or has had the place for too long. It continues without a place. */
+    /**
+     * Gives the place to another job, because the page has received nothing or has had it for too long. The page
+     * continues without a place.
+     */
     stall(): void {
       if (running.stalledAtMs !== undefined || !state.running.has(running)) return
       running.stalledAtMs = clock.monotonicMs()
@@ -142,7 +145,7 @@ function activeCount({ running }: QueueState): number {
   return [...running].filter(({ stalledAtMs }) => stalledAtMs === undefined).length
 }
 
-/** Other running jobs of the payer and the site, and the time that they wasted recently. */
+/** In milliseconds. A payer or a site that hangs often ranks behind all others. */
 function useOf({ running, record }: QueueState, job: BrowserUser): number {
   const others = [...running].filter((other) => other !== job)
   const ofPayer = others.filter(({ payer }) => payer === job.payer).length

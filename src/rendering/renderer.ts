@@ -4,9 +4,9 @@ import { Fault } from '@tollbook/core/fault'
 export interface Renderer {
   /** Hosts that may be rendered although their addresses are not public. Each has the form `name` or `name:port`. */
   readonly allowHosts: readonly string[]
-  /** Ignores the length of the queue, because a caller who has paid waits. */
+  /** Undefined while jobs are accepted. Ignores the length of the queue, because a caller who has paid waits. */
   whyUnavailable(): string | undefined
-  /** A long queue is a reason too. */
+  /** Undefined while quotes are given. A long queue is a reason to refuse them, unlike in `whyUnavailable`. */
   whyNoQuote(payer?: string): string | undefined
   /** A problem that operators must fix. Undefined unless no browser can be started. */
   problem(): string | undefined

@@ -20,7 +20,7 @@ export interface SettledPage {
 // Without a change of the requests and the size for this long, a page counts as quiet.
 const quietIdleMs = 50
 const quietTimeoutMs = 3_000
-// The page already had the full time before scrolling or a wait.
+// Shorter than `quietTimeoutMs`, because the page already had the full time before scrolling or a wait.
 const againTimeoutMs = 1_000
 const waitForTimeoutMs = 8_000
 

@@ -16,7 +16,7 @@ interface Measure {
   readonly ofDays: RawBuilder<unknown>
   /** Sum over wallets. Undefined: the amount does not belong to a wallet. */
   readonly ofWallets?: RawBuilder<unknown>
-  /** True if the amount does not belong to an endpoint either, for example because payouts pay accounts. */
+  /** True if the amount belongs to a day only and not to an endpoint, for example because payouts pay accounts. */
   readonly isOfDaysOnly?: true
 }
 

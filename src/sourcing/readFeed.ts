@@ -106,7 +106,10 @@ function kindOf(status: number) {
   return status === 401 || status === 403 || status === 451 ? 'blocked' : 'bad_payload'
 }
 
-/** The Content-Type header precedes the XML declaration. UTF-8 is used if the encoding is missing or unsupported. */
+/**
+ * The Content-Type header has priority over the XML declaration. UTF-8 is used if the encoding is missing or
+ * unsupported.
+ */
 function decode(bytes: Buffer, contentType: string): string {
   const declared = /^[^>]*\sencoding=["']([\w-]+)["']/.exec(bytes.toString('latin1', 0, 200))?.[1]
   const label = /charset="?([\w-]+)/i.exec(contentType)?.[1] ?? declared ?? 'utf-8'

@@ -14,8 +14,7 @@ export async function forgetOldPresentations(database: Database): Promise<void> 
   await sql`select work.forget_old_presentations()`.execute(database)
 }
 
-// Maximum number of rows that one statement deletes (forget_old_notes.sql). A smaller number means that no more rows
-// are left.
+// Maximum number of rows that one statement deletes (forget_old_notes.sql). If it deletes fewer, no more rows are left.
 const forgottenMax = 100_000
 
 /**

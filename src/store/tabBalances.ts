@@ -6,7 +6,7 @@ import { prepaidOn } from '../accounting/account.ts'
 import type { Tab } from '../payment/tab.ts'
 import { readOrFault } from './database.ts'
 
-/** In base units. Rejects with a retryable `Fault` while the ledger does not answer. */
+/** Resolves to the balance in base units. Rejects with a retryable `Fault` while the ledger does not answer. */
 export type ReadBalance = (tab: Pick<Tab, 'id' | 'mint'>) => Promise<bigint>
 
 interface Question {

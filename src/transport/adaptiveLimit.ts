@@ -7,7 +7,7 @@ export interface Load {
 }
 
 export const limitMax = 1_000
-// With this limit, 64 connections that request prices in turn are all served while no payers are.
+// While no payers are served, this limit still serves 64 connections that request prices in turn.
 const limitMin = 160
 // A purpose gets half of this limit: four quotes are about 4 ms of work, and one paid request is 25 ms.
 const limitMinBesidePayers = 8

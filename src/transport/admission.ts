@@ -18,9 +18,9 @@ export type Admission = ReturnType<typeof createAdmission>
 type Group = Purpose | 'payer' | 'proven'
 
 const shareOfLimit = 1 / 2
-// These requests come from addresses that have paid, and wait for the chain.
+// Requests in progress from addresses that have paid. They wait for the chain.
 const payersMax = 500
-// Reads per window that always pass: enough for the files of a page, and about 4 % of a processor.
+// Reads per window of 100 ms that always pass: enough for the files of a page, and 8 ms of work by `unitsOf`.
 const readsMin = 20
 const probesPerSecondMax = 10
 const probersMax = 10_000
@@ -67,7 +67,7 @@ export function createAdmission(options: AdmissionOptions) {
     reads = 0
   }, loadWindowMs).unref()
   return {
-    /** Called before any other work for the request. */
+    /** True if `enter` would refuse the request. Called before any other work for the request. */
     refuses(request: AdmissionRequest): boolean {
       load.arrived()
       const group = groupOf(request)

@@ -24,7 +24,7 @@ export interface AdmitDeps {
   readonly trustedProxyHops: number
 }
 
-// One request is looked up as many as five times.
+// Requests whose purpose is known, because one request is looked up as many as five times.
 const known = new WeakMap<IncomingMessage, AdmissionRequest>()
 
 export function admissionRequestOf(deps: AdmitDeps, request: IncomingMessage): AdmissionRequest {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { networkKey } from './clientAddress.ts'
 import { clientsPerNetwork } from './networkLimit.ts'
 
-// The quote of a new client costs 5 units, and its proof costs 8. An address can use 8 at a time.
+// At this allowance an address has a burst of 8 units, enough for one quote (5) or one proof (8) of a new client.
 const unitsPerSecondMin = 4
 // While allowances have this value, work is neither counted nor limited by address.
 const unitsPerSecondMax = 4_000
@@ -12,13 +12,14 @@ const unitsPerWindowMin = 25
 const burstSeconds = 2
 // After this time, the counted work of an address that stops no longer matters.
 const debtSecondsMax = 4
-// The pause of an address grows while it is refused. A client that reconnects at once for a long time then costs
-// a quarter of a client that always waits for 5 s.
+// Pauses of a refused address, in seconds. They grow while it is refused. A client that reconnects at once for a long
+// time then costs a quarter of a client that always waits for 5 s.
 export const restSteps = [5, 10, 20] as const
 const decrease = 0.7
 const increase = 1.15
 const passesPerSecond = 10
-// About 1 MB. For floods from more addresses, the limit on requests in progress applies.
+// Maximum of addresses in memory: about 1 MB. For floods from more addresses, the limit on requests in progress
+// applies.
 const addressesMax = 10_000
 const msPerSecond = 1_000
 

@@ -80,7 +80,7 @@ interface ShedAnswers {
   readonly problem: Answer
 }
 
-/** Both forms are written once, so that a refusal stays cheap. */
+/** Writes both forms of the answer once, so that a refusal stays cheap. */
 function overloadedIn(seconds: number): ShedAnswers {
   const usual = overloaded(seconds)
   return { usual, problem: problemAnswer(usual) }

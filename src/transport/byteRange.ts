@@ -1,4 +1,4 @@
-/** Both bytes are included. */
+/** Positions in the file. The bytes at `start` and `end` are both included. */
 export interface ByteRange {
   readonly start: number
   readonly end: number

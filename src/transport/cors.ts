@@ -5,7 +5,7 @@ import { createRouteTable } from './routeTable.ts'
 
 export interface CorsDeps {
   readonly rails: readonly Pick<PaymentRail, 'requestHeaders' | 'responseHeaders'>[]
-  /** In the syntax of the router. Pages of other origins cannot read the answers of all other paths. */
+  /** Paths that pages of any origin can read, in the syntax of the router. They cannot read the answers of other paths. */
   readonly paths: readonly string[]
 }
 
@@ -30,7 +30,7 @@ const responseHeaders = [
   'tollbook-receipt',
   'receipt-location',
 ]
-// No browser caches a preflight answer for longer than two hours.
+// Chromium caches a preflight answer for two hours at most.
 const preflightSeconds = 7_200
 
 /** The router itself answers the preflight. */

@@ -53,7 +53,7 @@ export interface FreeAnswer extends Omit<Answer, 'body'> {
 /** A check reports a state that is already in memory, and never waits. */
 export interface HealthCheck {
   readonly name: string
-  /** In words for operators and callers. Undefined if the check passes. */
+  /** The problem in words for operators and callers. Undefined if the check passes. */
   problem(): string | undefined
   /**
    * A failure stops only new quotes. The service stays ready, because callers who have paid must reach it: if all

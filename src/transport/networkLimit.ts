@@ -1,7 +1,10 @@
 import { networkKey } from './clientAddress.ts'
 import { createRateLimit, type RateLimit, type RateLimitRule, sharedCountsOf } from './rateLimit.ts'
 
-/** A carrier has many customers in one /48, and an attacker can use all of its 65,536 /64 networks. */
+/**
+ * Clients of one /48 that can use up their limits at the same time. A carrier has many customers in one /48, and an
+ * attacker can use all of its 65,536 /64 networks.
+ */
 export const clientsPerNetwork = 16
 
 /** Also limits the IPv6 network of 48 bits, to 16 times as much. */

@@ -94,7 +94,7 @@ function endOfSpace(bytes: Uint8Array, start: number): number {
   return at
 }
 
-/** Returns the length of the bytes if the string is not closed. */
+/** Returns the index after the closing quote, or the length of the bytes if the string is not closed. */
 function endOfString(bytes: Uint8Array, start: number): number {
   const nextQuote = bytes.indexOf(quote, start + 1)
   // Search with native code first, because most strings have no escapes and a loop is much slower.

@@ -57,8 +57,8 @@ export function sharedCountsOf(limits: readonly SharedCounts[]): SharedCounts {
 
 interface Count {
   /**
-   * Minus the requests that `giveBack` returned. Negative if other instances counted the requests and the client paid
-   * here.
+   * Requests at this instance, less those that `giveBack` returned. Negative if other instances counted the requests
+   * and the client paid here.
    */
   own: number
   reported: number
@@ -77,7 +77,7 @@ function openWindow(number: number): Window {
   return { number, counts, oldestFirst: counts.keys() }
 }
 
-// About 15 MB. For a flood from more clients, admission control applies.
+// Maximum of clients per window: about 15 MB. For a flood from more clients, admission control applies.
 const clientsMax = 100_000
 // Tolerance for the rounding error of a sum of fractions of a window.
 const roundingError = 1e-6
@@ -183,7 +183,7 @@ interface Usage {
   readonly max: number
 }
 
-/** In windows, if the client sends nothing meanwhile. */
+/** Wait until one more request is allowed, in windows, if the client sends nothing meanwhile. */
 function windowsToWait({ before, now, elapsed, max }: Usage): number {
   if (now + 1 <= max) return 1 - (max - now - 1) / before - elapsed
   return 1 - elapsed + Math.max(0, 1 - (max - 1) / now)

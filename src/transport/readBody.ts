@@ -57,7 +57,7 @@ function declaredBytes(request: IncomingMessage): number {
 
 const firstBytesMs = 3_000
 const timeMaxMs = 10_000
-// About 1 Mbit/s.
+// Slowest allowed upload: about 1 Mbit/s.
 const bytesPerMsMin = 128
 // Each Buffer object takes this in addition to its content: a body in chunks of one byte uses far more than its length.
 const chunkOverheadBytes = 256
@@ -93,8 +93,8 @@ function tooSlow(): Answer {
   })
 }
 
-// A chunk of one byte costs 4 µs, so 60 kB of such chunks cost as much as a hundred quotes. Each packet also ends a
-// chunk.
+// Chunks of a body, in addition to one per 512 bytes. A chunk of one byte costs 4 µs, so 60 kB of such chunks cost as
+// much as a hundred quotes. Each packet also ends a chunk.
 const chunksMax = 1_000
 const bytesPerFurtherChunk = 512
 

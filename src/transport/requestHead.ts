@@ -19,7 +19,7 @@ export function headerOf({ headers }: IncomingMessage, name: string): string | u
 // Parsing the 16 KiB that a head may have takes 2 ms, as much as ten requests.
 const negotiatedCharactersMax = 1_024
 
-/** A header that is too long to be parsed counts as absent. */
+/** False for a header such as `Accept` that is too long to be parsed. It then counts as absent. */
 export function isNegotiable({ req }: Pick<Context, 'req'>, name: string): boolean {
   return String(req.headers[name] ?? '').length <= negotiatedCharactersMax
 }

@@ -38,7 +38,7 @@ export interface ListenOptions extends Partial<Guard> {
 }
 
 interface Guard {
-  /** Called before any memory is allocated for the requests of a new connection. */
+  /** False: the connection is not read. Called before any memory is allocated for the requests of a new connection. */
   readonly takes: (socket: Socket) => boolean
   readonly onConnection: (socket: Socket) => void
   /** Calls back after all requests that arrived before a parser error are answered. */
@@ -130,7 +130,7 @@ async function drain(
   const deadlineMs = clock.monotonicMs() + timeoutMs
   server.closeIdleConnections()
   while (inFlight() > 0 && clock.monotonicMs() < deadlineMs) await clock.sleep(drainPollMs)
-  // All answers are written. Connections that are still open are idle, or their requests exceeded the timeout.
+  // Connections that are still open are idle, or their requests exceeded the timeout. Close the idle ones first.
   server.closeIdleConnections()
   await Promise.race([closed, clock.sleep(drainPollMs)])
   // Node's own list contains only the connections that it parses.

@@ -27,12 +27,12 @@ interface Exchange {
 }
 
 interface Turns {
-  /** The last exchange while the connection rests. Undefined before the first request. */
+  /** The exchange in progress, or the last one while the connection rests. Undefined: the next request starts at once. */
   current: Exchange | undefined
   /** Requests from the same piece that wait for the current one. */
   readonly waiting: Exchange[]
   unparsed: Buffer
-  /** Bytes of the current request's body. NaN if its length is unknown. */
+  /** Bytes of the current request's body that are not parsed yet. NaN if its length is unknown. */
   bodyBytes: number
   /** Called after all waiting requests are answered. Undefined: no parser error has occurred. */
   refuseRest: (() => void) | undefined
@@ -111,8 +111,8 @@ export function createTurns({ serve, unread, rests }: TurnDeps) {
 }
 
 /**
- * Same as in Retry-After: a client that waits that long loses no time. A client that does not wait is slowed down at no
- * cost to the service.
+ * A connection rests for the time in Retry-After, so a client that waits that long loses no time. A client that does
+ * not wait is slowed down at no cost to the service.
  */
 function restMsAfter(result: TurnResult): number {
   if (typeof result === 'object') return result.spentForSeconds * msPerSecond

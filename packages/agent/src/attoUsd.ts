@@ -1,7 +1,7 @@
 import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 import { assertPresent } from '@tollbook/core/assert'
 
-/** The payment folder uses the same unit. */
+/** Amounts in US dollars are multiples of 10^-18 dollars, as in the payment folder. */
 export const attoUsdScale = 18
 
 export function formatUsd(attoUsd: bigint): string {

@@ -85,7 +85,7 @@ async function landAndPresent(payer: Payer, delivery: Delivery): Promise<Respons
   }
 }
 
-/** Only signature form needs this, because it presents a landed transaction. */
+/** Sends the transaction until it is confirmed. Only signature form needs this, because its proof is a landed payment. */
 async function land({ chain, clock }: Payer, { payment, sentBefore, signal }: Delivery): Promise<void> {
   const signature = assertPresent(readSignature(payment.signature), 'a pending payment has a signature')
   const { lastValidBlockHeight } = payment

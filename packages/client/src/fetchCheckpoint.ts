@@ -18,6 +18,10 @@ export interface CheckpointQuestion {
 const timeoutMs = 10_000
 const answerBytesMax = 100_000
 
+/**
+ * Newest checkpoint of the service. `note` is the signed text. Throws a `Fault` if the service does not answer, or if
+ * none of the keys has signed the checkpoint.
+ */
 export async function fetchCheckpoint({ baseUrl, keys, fetch = defaultFetch }: CheckpointQuestion) {
   const known = await readKeys(keys)
   if (known === undefined) throw new Fault('the key is not an Ed25519 JWK or a set of them', { retryable: false })

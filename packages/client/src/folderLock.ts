@@ -60,7 +60,7 @@ export async function takeFolderLock({ folder, name, clock, signal }: LockQuesti
 interface LockFile {
   readonly path: string
   readonly own: string
-  /** Path to which a lock is moved if its holder no longer runs. */
+  /** A lock is moved to this path if its holder has ended, or has been silent for 10 s. */
   readonly aside: string
 }
 
@@ -101,7 +101,7 @@ async function breakLock({ path, aside }: LockFile, holder: string): Promise<voi
   await rm(aside)
 }
 
-/** Checks processes of this machine only: the pid of another host is meaningless here. */
+/** True if a process of this machine has ended. False for another host, whose pid is meaningless here. */
 export function isGone(holder: string): boolean {
   const [, host, pid] = /^{"host":"(.*)","pid":(\d+),/.exec(holder) ?? []
   if (host !== hostname()) return false

@@ -71,7 +71,7 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
   }
 }
 
-/** Statuses after which the same request may succeed. */
+/** True if the same request may succeed later: after a server error, a timeout, a conflict or a rate limit. */
 export function mayHeal(status: number): boolean {
   return status >= 500 || [408, 409, 425, 429].includes(status)
 }

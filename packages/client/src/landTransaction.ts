@@ -84,7 +84,7 @@ export async function fateOf(
   return status === 'confirmed' ? 'landed' : 'open'
 }
 
-/** A missing answer of a node proves nothing, and the next request may succeed. */
+/** Resolves to undefined on a fault: a missing answer of a node proves nothing, and the next request may succeed. */
 async function unlessFault<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked

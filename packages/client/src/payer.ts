@@ -99,6 +99,7 @@ export interface Payer {
   readonly clock: Clock
 }
 
+/** Throws `InvalidOption`, which is a `TypeError`, if options are wrong or contradict each other. */
 export function createPayer(options: PayingFetchOptions): Payer {
   const { wallet, rpcUrl, spendingLimit, form = 'bound', fetch = defaultFetch, clock = systemClock } = options
   if (readAddress(wallet.address) === undefined) throw new InvalidOption(`${wallet.address} is not a wallet address`)

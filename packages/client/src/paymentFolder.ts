@@ -54,8 +54,8 @@ export function openPaymentFolder(
       }
     },
     async close(payment, outcome) {
-      // Keep the proof of a refused payment as evidence. Every other outcome deletes the files, because the answer has
-      // arrived or the payment never landed.
+      // Keep the proof of a refused payment as evidence. Any other outcome deletes the files: the answer has arrived,
+      // or the payment never landed.
       const refusedPath = join(folder, `${payment.signature}.refused.json`)
       const { signature } = payment
       const left = outcome === 'answered' && (await turns.leave(orderOf(payment), { path: pathOf(payment), signature }))

@@ -39,7 +39,10 @@ export function createPaymentTurns(folder: string, clock: Clock) {
         },
       }
     },
-    /** Waiting processes find the file there. Returns false if this process has no turn for the order. */
+    /**
+     * Moves the file of an answered payment to where waiting processes look for it. False if this process has no turn
+     * for the order.
+     */
     async leave(order: string, { path, signature }: { readonly path: string; readonly signature: string }) {
       if (!held.has(order)) return false
       // Ignore a missing file: another process has already moved it.

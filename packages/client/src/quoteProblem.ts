@@ -2,9 +2,11 @@ import { docsOf } from './errorCode.ts'
 
 /** Problems of an offer. They are found before anything is signed. */
 export type QuoteProblemKind =
+  /** A field is missing, has a wrong type or has an impossible value. */
   | 'malformed'
   /** Burn, transfer and distribution do not add up to the required amount. */
   | 'sums_wrong'
+  /** The burn is smaller than the percentage that the offer announces. */
   | 'burn_too_small'
   /** The burn is not the expected percentage, or is not announced in the offer. */
   | 'other_burn'
@@ -23,7 +25,10 @@ export type QuoteProblemKind =
   | 'decimals_wrong'
   /** The token account is not the associated token account of the payment wallet, or belongs to another wallet. */
   | 'token_account_wrong'
-  /** The payer pays the rent of one token account at most, and of none in another protocol. */
+  /**
+   * The token account does not exist, and the payer does not pay its rent. It pays for one account at most, and for
+   * none in another protocol.
+   */
   | 'token_account_missing'
   /** The amount to send does not fit the fee that the mint withholds. */
   | 'transfer_fee_wrong'

@@ -20,7 +20,7 @@ export async function readBody(response: Response, bytesMax: number): Promise<Ui
   return Uint8Array.from(concatBytes(chunks))
 }
 
-/** Undefined for other text, such as the error page of a proxy. */
+/** Undefined for text that is not JSON, such as the error page of a proxy. */
 export function parseJson(bytes: Uint8Array): unknown {
   return parseText(utf8Text(bytes))
 }

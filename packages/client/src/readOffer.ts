@@ -7,6 +7,7 @@ import { readToolOffers } from './sponsored/toolOffer.ts'
 import { readX402Offer } from './sponsored/x402Offer.ts'
 
 export interface Offer {
+  /** Not validated: `checkQuote` does that. */
   readonly body: unknown
   /** Offer of another payment protocol. Present if the 402 has no Tollbook offer in the expected mint. */
   readonly sponsored?: SponsoredOffer
@@ -23,6 +24,7 @@ export interface OfferReader extends Pick<OfferQuestion, 'protocols' | 'mint' | 
   readonly isTool: boolean
 }
 
+/** Returns the response, with its status, if it has no offer. */
 export async function readOffer(response: Response, reader: OfferReader): Promise<Offer | Response> {
   if (response.status !== 402) return response
   const { status, headers } = response

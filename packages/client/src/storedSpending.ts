@@ -18,7 +18,7 @@ export function readStoredSpendings(store: PaymentStore | undefined, expectedMin
     byOthers: async () => (await read()).filter(({ signature }) => !own.has(signature)),
     /** Call it before the payment is stored, or the payment counts twice. */
     markOwn: (signature: string) => void own.add(signature),
-    /** If the store does not list this payment, all of its payments count as earlier. */
+    /** Payments that were stored before this one. If the store does not list this payment, all stored payments. */
     async before(signature: string) {
       const spendings = await read()
       const place = spendings.findIndex((spending) => spending.signature === signature)

@@ -23,6 +23,7 @@ export interface ClosingQuestion {
   readonly expectedOrigin?: string
 }
 
+/** The first check that failed. */
 export type ClosingProblem =
   | 'malformed'
   | 'keys_malformed'

@@ -20,6 +20,7 @@ export interface ReceiptQuestion {
   readonly expected?: ExpectedReceipt
 }
 
+/** Each given member must match the receipt. */
 export interface ExpectedReceipt {
   readonly wallet?: string
   readonly endpoint?: string

@@ -2,7 +2,7 @@ import { assert } from './assert.ts'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
-/** Half of a surrogate pair has no UTF-8 encoding, so no digest could bind the value. */
+/** False if a text has half of a surrogate pair, which has no UTF-8 encoding, so that no digest could bind the value. */
 export function isWellFormed(value: Json): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   if (typeof value !== 'object' || value === null) return true

@@ -116,6 +116,7 @@ function readSignatureLine(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) }
 }
 
+/** Text of the note. Undefined unless this key has signed it, and each signature of this key in the note is valid. */
 export function openNote(note: string, verifier: NoteVerifier): string | undefined {
   const read = readNote(note)
   if (read === undefined) return undefined

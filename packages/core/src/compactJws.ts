@@ -12,6 +12,7 @@ export interface JwsHeader {
 /** Ed25519 is deterministic, so the same value and header always have the same JWS. The payload is canonical JSON. */
 export type SignJws = (value: Json, header: Pick<JwsHeader, 'typ'> & Partial<Pick<JwsHeader, 'kid'>>) => string
 
+/** Each header gets this `kid`, unless the caller gives another one. */
 export function jwsSigner(signer: Ed25519Signer, kid: string): SignJws {
   return (value, header) => compactJws(signer, { alg: 'EdDSA', kid, ...header }, canonicalJson(value))
 }

@@ -60,7 +60,7 @@ export interface LeafRange {
   readonly to: number
 }
 
-/** Starts with the sibling of the leaf (RFC 6962, 2.1.1). */
+/** Subtrees whose roots are the inclusion proof of a leaf, starting with the sibling of the leaf (RFC 6962, 2.1.1). */
 export function inclusionRanges(index: number, size: number): readonly LeafRange[] {
   assert(isSize(size) && Number.isSafeInteger(index) && index >= 0 && index < size, 'the leaf is in the tree')
   return pathRanges(index, { from: 0, to: size })
@@ -105,7 +105,7 @@ function subproofRanges(known: number, range: LeafRange, whole: boolean): readon
     : [...subproofRanges(known - split, right, false), left]
 }
 
-/** Uses a loop, because a logarithm of doubles is wrong near 2^48. */
+/** Largest power of two below the number of leaves. Uses a loop, because a logarithm of doubles is wrong near 2^48. */
 function splitPoint(leaves: number): number {
   let split = 1
   while (split * 2 < leaves) split *= 2
@@ -165,7 +165,7 @@ export interface ConsistencyClaim {
   readonly path: readonly Uint8Array[]
 }
 
-/** Algorithm of RFC 9162, section 2.1.4.2. */
+/** True if the later tree is the earlier tree with added leaves (RFC 9162, 2.1.4.2). */
 export function isConsistent({ earlier, later, path }: ConsistencyClaim): boolean {
   const hashes = [earlier.root, later.root, ...path]
   if (!isSize(earlier.size) || !isSize(later.size) || earlier.size > later.size || !hashes.every(isHash)) return false

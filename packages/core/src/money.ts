@@ -20,8 +20,8 @@ export function parseDecimal(text: string, scale: number): bigint | undefined {
 const machineDecimal = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,3}))?$/
 
 /**
- * Reads machine spellings such as `8.1178e-05`, and drops finer digits. Use it for external figures only: an amount of
- * this program with too many digits is a bug.
+ * A multiple of 10^-scale, from machine spellings such as `8.1178e-05`. Drops finer digits. Undefined for other text.
+ * Use it for external figures only: an amount of this program with too many digits is a bug.
  */
 export function parseRoundingDown(text: string, scale: number): bigint | undefined {
   const match = machineDecimal.exec(text)

@@ -4,7 +4,7 @@ export function segmentNames(path: string): readonly string[] {
   return [...path.matchAll(segment)].map(([, name = '']) => name)
 }
 
-/** A segment without a value stays unchanged. */
+/** Percent-encodes the values. A segment without a value stays unchanged. */
 export function fillTemplate(path: string, values: Readonly<Record<string, unknown>>): string {
   return path.replaceAll(segment, (whole, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined
@@ -15,8 +15,8 @@ export function fillTemplate(path: string, values: Readonly<Record<string, unkno
 }
 
 /**
- * The base path in front of the template is that of a gateway, such as `/gateway`. Undefined if the requested path does
- * not end with the template, or has an empty value for a segment.
+ * Base path in front of the template, such as `/gateway`. Undefined if the requested path does not end with the
+ * template, or has an empty value for a segment.
  */
 export function basePathOf(requested: string, template: string): string | undefined {
   const [asked, wanted] = [requested.split('/'), template.split('/')]

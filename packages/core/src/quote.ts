@@ -31,7 +31,7 @@ export interface ListedPrice extends Price {
   readonly priceList: number
 }
 
-/** The ledger stores the memo, never its secret. */
+/** Offer of a 402 to one wallet, valid until it expires. The ledger stores the memo, never its secret. */
 export interface Quote extends ListedPrice {
   readonly id: string
   readonly wallet: Address
@@ -45,6 +45,10 @@ export interface Quote extends ListedPrice {
 
 export const memoPrefix = 'tollbook:'
 
+/**
+ * Amount that must arrive in the payment wallet's token account. A payer of a mint with a fee sends more
+ * (`sentForArrival`).
+ */
 export function transferBaseUnits(price: Price): bigint {
   return price.requiredBaseUnits - price.burnBaseUnits
 }

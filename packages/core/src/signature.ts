@@ -12,6 +12,7 @@ export type Signature = string & { readonly [signatureBrand]: true }
 const byteLength = 64
 const charactersMax = 88
 
+/** Undefined unless the text is base58 of 64 bytes that are not all zero. */
 export function readSignature(text: string): Signature | undefined {
   if (text.length > charactersMax) return undefined
   const bytes = decodeBase58(text, byteLength)

@@ -53,7 +53,7 @@ export function tabIdOf(signature: Uint8Array): TabId {
   return encodeBase58(signature.slice(0, tabIdBytes))
 }
 
-/** Undefined for any other text. Base58 of a fixed length has one spelling per value. */
+/** Undefined if the text is not a tab ID: base58 of 16 bytes. A fixed length has one spelling per value. */
 export function readTabId(text: string): Uint8Array | undefined {
   return decodeBase58(text, tabIdBytes)
 }
@@ -65,6 +65,7 @@ export interface TabDebit {
    * twice.
    */
   readonly number: bigint
+  /** The service may charge at most this for the request. */
   readonly maxBaseUnits: bigint
   readonly validUntilMs: number
 }

@@ -108,7 +108,7 @@ function sliceOf({ height, index }: TreeNode): TileSlice {
   return { level: Math.floor(height / tileHeight), index: tile, from, to: from + width }
 }
 
-/** Each tile once, because a caller reads each of them from storage. */
+/** Lists each tile once, because a caller reads each of them from storage. */
 export function tilesOf(ranges: readonly LeafRange[]): readonly TileId[] {
   const slices = ranges.flatMap(nodesOf).map(sliceOf)
   return [...new Map(slices.map(({ level, index }) => [tileKey({ level, index }), { level, index }])).values()]
@@ -121,6 +121,7 @@ export function tileKey({ level, index }: TileId): string {
 /** Full or partial tiles. The keys are made by `tileKey`. */
 export type TileReader = ReadonlyMap<string, Uint8Array>
 
+/** Throws `Bug` if `tiles` lacks a hash of the range. */
 export function hashOfRange(range: LeafRange, tiles: TileReader): Uint8Array {
   return rootOf({ peaks: nodesOf(range).map((node) => hashOfNode(node, tiles)) })
 }
@@ -161,7 +162,7 @@ export function readTilePath(text: string): TilePath | undefined {
   return indexPath(index) === indexText ? { level, index, width } : undefined
 }
 
-/** Below `/tile/`, such as `0/x001/x234/067` or `1/000.p/8` (C2SP tlog-tiles). */
+/** Path below `/tile/`, such as `0/x001/x234/067` or `1/000.p/8` (C2SP tlog-tiles). */
 export function tilePathOf({ level, index, width }: TilePath): string {
   return `${level}/${indexPath(index)}${width === tileWidth ? '' : `.p/${width}`}`
 }

@@ -21,7 +21,10 @@ export function methodToolName(path: string, method: string): string {
   return toolNameOf(`${path}/${method.toLowerCase()}`)
 }
 
-/** Sorted by name, so that equal arguments have one digest. A value that is not text is written as JSON. */
+/**
+ * The parameters are sorted by name, so that equal arguments have one digest. A value that is not text is written as
+ * JSON.
+ */
 export function sortedTarget(path: string, values: Readonly<Record<string, Json>>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(values))

@@ -15,7 +15,7 @@ export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
   return feeBaseUnits < fee.maximumBaseUnits ? feeBaseUnits : fee.maximumBaseUnits
 }
 
-/** The smallest amount to send, because the payer pays it. */
+/** Smallest amount to send so that at least this much arrives after the fee. A larger one would overcharge the payer. */
 export function sentForArrival(arrivingBaseUnits: bigint, fee: TransferFee): bigint {
   assert(arrivingBaseUnits >= 0n, 'the arriving amount is not negative')
   // A price of one base unit is burned completely, so nothing has to arrive and nothing is sent.

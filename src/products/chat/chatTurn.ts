@@ -75,7 +75,10 @@ function serversOf({ chatServers, chatLimits }: Chat, model: string | undefined)
   })
 }
 
-/** In words for the caller. Without `model`, checks the default models. Undefined: a reply can be sold. */
+/**
+ * Returns the reason in words for the caller. Without `model`, checks the default models. Undefined: a reply can be
+ * sold.
+ */
 export function whyChatUnavailable(chat: Chat, model?: string): string | undefined {
   const { chatServers, liveness } = chat
   if (chatServers.length === 0) return 'AI chat is not set up on this server'
@@ -94,7 +97,10 @@ export function supplyOf({ chatServers, liveness }: Chat) {
   }
 }
 
-/** Returns the model that would answer, and the output tokens that the price of a reply covers. */
+/**
+ * Without a model in the order, the default model of the first server that sells at the standard price answers. Null:
+ * no server does.
+ */
 export function coverageOf(chat: Chat, { model, tokensMax }: ChatTurn) {
   return {
     model: model ?? serversOf(chat, undefined)[0]?.models[0] ?? null,

@@ -35,7 +35,7 @@ export function usageOf({ messages, tokensMax, reply, reported }: Answered): Usa
   }
 }
 
-/** At least 1, because the charge never exceeds the budget. */
+/** If the budget does not cover one output token, requests one anyway: the charge is capped at the budget. */
 export function affordableTokens(
   price: MeteredPrice,
   { messages, budgetMicroUsd }: { readonly messages: readonly ChatMessage[]; readonly budgetMicroUsd: bigint },

@@ -86,7 +86,7 @@ interface Paper {
   readonly landscape?: boolean
 }
 
-/** In CSS pixels. */
+/** Space between the margins, in CSS pixels. */
 function roomOf({ format = formatDefault, margin: given, landscape = false }: Paper) {
   const { top, right, bottom, left } = { ...marginDefault, ...given }
   const upright = paperInches[format]

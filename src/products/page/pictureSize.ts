@@ -7,7 +7,10 @@ export interface PictureSize {
   readonly height: number
 }
 
-/** Read from the header of the file, because the order does not determine the size, for example with `fullPage`. */
+/**
+ * Reads the size from the header of the file, because the order does not determine the size, for example with
+ * `fullPage`.
+ */
 export function pictureSize(bytes: Uint8Array, format: PictureFormat): PictureSize {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const size = readers[format](view)

@@ -11,8 +11,8 @@ const bytesByVersion = [
 export const quietModules = 4
 
 /**
- * In modules, with the quiet zone: a picture with fewer pixels is unreadable. Undefined: no QR code holds this many
- * bytes.
+ * Width of the code in modules, with the quiet zone: a picture with fewer pixels is unreadable. Undefined: no QR code
+ * holds this many bytes.
  */
 export function modulesFor(byteCount: number): number | undefined {
   const index = bytesByVersion.findIndex((bytes) => byteCount <= bytes)

@@ -1,7 +1,7 @@
 /** The keys are the names of the sold fields, such as `price` or `close 2026-11-20`. */
 export type Figures = Readonly<Record<string, number | string>>
 
-/** In per cent, in absolute points, or as a factor. Texts must be equal. */
+/** Largest difference at which two numbers agree: in per cent, in absolute points, or as a factor. Texts must be equal. */
 export type Tolerance = { readonly percent: number } | { readonly points: number } | { readonly factor: number }
 
 export type Tolerances = Readonly<Record<string, Tolerance>>

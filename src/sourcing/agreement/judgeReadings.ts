@@ -71,7 +71,10 @@ export interface AgreedReading {
 // A larger daily change, in per cent, is more often an unadjusted split, another unit or another coin than real news.
 export const movePercentMax = 30
 
-/** A reading with a large daily change is sold only if every source was queried and no source contradicts it. */
+/**
+ * True if the daily change exceeds `movePercentMax`. Such a reading is sold only if every source was queried and no
+ * source contradicts it.
+ */
 export function isLargeMove({ figures }: Reading, { move }: AgreementRule): boolean {
   const percent = move === undefined ? 0 : figures[move]
   return typeof percent === 'number' && Math.abs(percent) > movePercentMax

@@ -119,8 +119,8 @@ export function readRefusal({ bytes }: Pick<WholeAnswer, 'bytes'>): Refusal {
   return refusal.parse(JSON.parse(utf8Text(bytes)))
 }
 
-// With these codes no process listens on the socket, so a new one is started. After the others, the process may still
-// run.
+// With `missingCodes` no process listens on the socket, so a new one is started. With the other `lostCodes`, the
+// process may still run.
 const missingCodes = ['ECONNREFUSED', 'ENOENT']
 const lostCodes = [...missingCodes, 'ECONNRESET', 'EPIPE']
 

@@ -47,7 +47,7 @@ export function createConsent(): Consent {
   }
 }
 
-/** An answer that does not agree is a refusal, so the person is not asked again. */
+/** True if this call contains an answer of the person. An answer that does not agree is a refusal: do not ask again. */
 export function wasAsked({ mcpReq }: ServerContext): boolean {
   return mcpReq.inputResponses !== undefined
 }

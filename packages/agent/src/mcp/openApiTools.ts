@@ -29,7 +29,7 @@ const operationShape = z.object({
 })
 type Operation = z.infer<typeof operationShape>
 
-/** A paid operation can answer 402 or states a price. The servers that the document lists are ignored. */
+/** Tools for operations that can answer 402 or state a price. The servers that the document lists are ignored. */
 export function readServiceTools(host: string, document: unknown): readonly ServiceTool[] {
   const { data } = documentShape.safeParse(document)
   if (data === undefined) return []

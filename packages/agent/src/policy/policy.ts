@@ -26,8 +26,8 @@ const hostRule = z.strictObject({
 const mintRule = z.strictObject({
   name: z.string().regex(/^[\w .-]{1,32}$/, 'must have 1 to 32 letters, digits, blanks, dots or hyphens'),
   /**
-   * Maximum value of one token in US dollars. A payment counts as at least this value, even if the service states a
-   * lower price.
+   * Value of one token in US dollars. A payment counts as at least this value, even if the service states a lower
+   * price.
    */
   usdPerToken: worthUsd,
   perRequestBaseUnits: baseUnits.optional(),
@@ -73,7 +73,7 @@ export type Policy = z.infer<typeof policyShape>
 export class PolicyProblem extends Error {
   override readonly name = 'PolicyProblem'
   readonly mistakes: readonly string[]
-  /** Lets `mcp init` write the first policy, but never replace a faulty one. */
+  /** True if the file does not exist. `mcp init` writes the first policy, but never replaces a faulty one. */
   readonly isMissing: boolean
 
   constructor(path: string, mistakes: readonly string[], { isMissing = false } = {}) {

@@ -91,7 +91,7 @@ async function sendStream(
   return paymentOf(opened)
 }
 
-/** The format of the last event is that of chat completions. */
+/** Detects the last event of a stream in the format of chat completions. */
 interface StreamEnd {
   read(chunk: Uint8Array): void
   hasEnded(): boolean

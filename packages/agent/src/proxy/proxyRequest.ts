@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { hostOrigin } from '../policy/policy.ts'
 import { methods } from '../walletWire.ts'
 
-/** Every program of this machine and every web page can reach the port of the proxy, so each request is checked first. */
+/** A request for the service, or the reason why the proxy refuses it with this status. */
 export type ProxyRequest =
   | {
       readonly method: (typeof methods)[number]
@@ -23,8 +23,8 @@ export interface ProxyQuestion {
 }
 
 /**
- * Requires the proxy's key, and refuses requests of web pages: a page does not have the key, and its browser sends an
- * `origin` header.
+ * Every program of this machine and every web page can reach the port of the proxy. So each request needs the proxy's
+ * key, and requests of web pages are refused by the headers that a browser sends.
  */
 export function readProxyRequest({ method, path, headers, port, key }: ProxyQuestion): ProxyRequest {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`]

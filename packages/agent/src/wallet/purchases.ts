@@ -173,15 +173,15 @@ function payerFor({ wallet, answered }: PurchasesDeps, { policy, mint, onEvent, 
 }
 
 /**
- * If requests have a limit in base units, another limit in base units is needed, because the limit per request does not
- * apply to deposits.
+ * True if the limits of the mint bound deposits. If requests have a limit in base units, another limit in base units is
+ * needed, because the limit per request does not apply to deposits.
  */
 function boundsDeposits({ perRequestBaseUnits, perDayBaseUnits, perHostBaseUnits, totalBaseUnits }: MintRule): boolean {
   const sums = [perDayBaseUnits, perHostBaseUnits, totalBaseUnits]
   return perRequestBaseUnits === undefined || sums.some((sum) => sum !== undefined)
 }
 
-/** Trying several payers cannot pay twice: a payer throws these errors before it signs. */
+/** Trying several payers cannot pay twice: a payer throws the errors that are caught here before it sends a payment. */
 async function payInAnyMint(payers: readonly PayingFetch[], url: URL, init: RequestInit): Promise<Response> {
   let refused: unknown
   for (const payer of payers) {

@@ -67,7 +67,7 @@ function paymentRefusal(error: PaymentError): Refusal {
   return { code, message: paymentMessages[code], details: error.message, signature: error.payment.signature }
 }
 
-/** `fetch` throws a TypeError with a cause if it received no answer. */
+/** True for a timeout, and for a TypeError with a cause, which `fetch` throws if it received no answer. */
 function isFetchFailure(error: unknown): boolean {
   return (
     (error instanceof TypeError && error.cause !== undefined) ||

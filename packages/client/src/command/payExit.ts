@@ -49,7 +49,7 @@ export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | u
   return isConnectionFailure(error) ? payExitCodes.unavailable : undefined
 }
 
-/** `fetch` throws a TypeError with a cause if it received no answer. */
+/** True for a TypeError with a cause, which `fetch` throws if it received no answer. */
 export function isConnectionFailure(error: unknown): boolean {
   return error instanceof TypeError && error.cause !== undefined
 }

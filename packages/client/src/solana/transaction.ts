@@ -91,6 +91,7 @@ function compactU16(length: number): Uint8Array {
   return Uint8Array.from([...bytes, rest])
 }
 
+/** Returns a signed copy. Throws a `Fault` if the transaction does not need the signature of a keypair. */
 export function signTransaction(transaction: Uint8Array, keypairs: readonly Keypair[]): Uint8Array {
   const { message, signers } = readTransaction(transaction)
   const signed = transaction.slice()
@@ -108,6 +109,7 @@ export function feePayerSignature(transaction: Uint8Array, feePayer: string): Si
   return signers[0] === feePayer ? signatureOf(transaction, feePayer) : undefined
 }
 
+/** Undefined if the signature is missing or wrong. */
 export function signatureOf(transaction: Uint8Array, address: string): Signature | undefined {
   const { message, signers, signatures } = readTransaction(transaction)
   const signature = signatures[signers.indexOf(address)]

@@ -22,7 +22,7 @@ export interface SponsoredPlan {
   readonly offer: SponsoredOffer
   readonly token: Token
   readonly destination: string
-  /** These offers state no price in dollars, so the dollars come from the payer's own value of the token. */
+  /** Offers of these protocols state no price in dollars, so the payer's own value of the token counts. */
   readonly cost: Cost
 }
 

@@ -105,6 +105,7 @@ async function recover(payer: Payer, { record, question, error }: FailedOpening)
   throw error
 }
 
+/** False if the limits, the wallet or the service do not permit another deposit. */
 export async function topUpTab(
   payer: Payer,
   question: TabQuestion,

@@ -19,6 +19,7 @@ export interface TabOrder {
   readonly idempotencyKey: string
 }
 
+/** Undefined: the request must be paid separately. */
 export async function payOnTab(payer: Payer, order: TabOrder & { readonly offer: Offer }, pay: Pay) {
   const { request, offer } = order
   if (payer.tab === undefined) return undefined
@@ -52,7 +53,7 @@ const pricesMax = 1_000
 // checked against the limits.
 const knownMs = 10 * 60_000
 
-/** Saves the request for a quote. Undefined: nothing was charged, and the caller must request a quote. */
+/** Pays without a request for a quote. Undefined: nothing was charged, and the caller must request a quote. */
 export async function payAtKnownPrice(payer: Payer, order: TabOrder, pay: Pay): Promise<Response | undefined> {
   const name = priceName(order.request)
   const known = payer.tabs.prices.get(name)

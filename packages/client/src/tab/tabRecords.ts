@@ -37,6 +37,7 @@ export type TabRecords = ReturnType<typeof createTabRecords>
 
 interface KnownPrice {
   readonly quote: PayableQuote
+  /** On the monotonic clock, so it is not a Unix time. */
   readonly atMs: number
 }
 
@@ -51,7 +52,7 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
     else memory.set(name, text)
   }
   return {
-    /** Services that answered that they sell no tabs. */
+    /** URLs of services that answered that they sell no tabs. */
     without: new Set<string>(),
     /** Key: method, URL without its query, and tool. */
     prices: new Map<string, KnownPrice>(),

@@ -67,7 +67,10 @@ const words = {
   'idempotency-key': keyMember,
 } as const
 
-/** Moves payment headers to `_meta`, and results to HTTP answers. Other requests pass unchanged. */
+/**
+ * Moves the payment headers of a tool call to `_meta`, and converts its result to an HTTP answer. Other requests pass
+ * unchanged.
+ */
 export function carryToolCalls(fetch: Fetch): Fetch {
   return async (input, init) => {
     const call = init?.body instanceof Uint8Array ? readWrittenCall(init.body) : undefined

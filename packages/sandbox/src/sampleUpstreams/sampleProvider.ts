@@ -1,6 +1,6 @@
 /**
- * Has the paths, members and statuses that the provider's adapter reads. The figures are invented, and answers with
- * them are labelled as samples. The function is pure, so that a test can choose the time.
+ * A sample has the paths, members and statuses that the provider's adapter reads. The figures are invented, and answers
+ * with them are labelled as samples. The function is pure, so that a test can choose the time.
  */
 export type SampleProvider = (request: SampleRequest) => SampleReply
 

@@ -10,6 +10,7 @@ export interface CryptoQuery {
   readonly symbol: string
   /** CoinGecko's id. If present, the coin is requested by its id and not by its symbol. */
   readonly id?: string
+  /** Undefined for a coin outside our list. */
   readonly coin: Coin | undefined
 }
 
@@ -170,7 +171,7 @@ export interface RankedCoin {
   readonly volume: number | null | undefined
 }
 
-/** By rank of market capitalisation, then by volume. Unranked coins come last. */
+/** Sorts by rank of market capitalisation, then by volume. Unranked coins come last. */
 export function byRank(a: RankedCoin, b: RankedCoin): number {
   const rankOf = ({ rank }: RankedCoin) => (isRanked(rank) ? rank : Number.MAX_SAFE_INTEGER)
   return rankOf(a) - rankOf(b) || (b.volume ?? 0) - (a.volume ?? 0)

@@ -81,7 +81,10 @@ const parts: ReadonlyMap<string, readonly [whole: string, perWhole: number]> = n
   ['KWF', ['KWD', 1_000]],
 ])
 
-/** Throws for an unknown unit, because it may be a fraction of a currency. */
+/**
+ * Some exchanges quote in pence or cents: `inWhole` converts to the currency. Throws for an unknown unit, because it
+ * may be a fraction of a currency.
+ */
 export function wholeUnitOf(currency: string) {
   const [whole, perWhole] = parts.get(currency) ?? [currency, 1]
   if (!/^[A-Z]{3}$/.test(whole)) throw new UpstreamFailure('incomplete', 'the currency is unknown')

@@ -32,7 +32,7 @@ export function isOfUnitedStates({ root, shareClass, exchangeSuffix }: Ticker): 
   return exchangeSuffix === undefined && /^[A-Z]{1,5}$/.test(root) && /^[A-Z]?$/.test(shareClass ?? '')
 }
 
-/** Such as `BRK-B`. Without a class, the root alone. */
+/** Joins root and class with the mark, such as `BRK-B`. Without a class, returns the root alone. */
 export function withClass({ root, shareClass }: Ticker, mark: '.' | '-'): string {
   return shareClass === undefined ? root : `${root}${mark}${shareClass}`
 }

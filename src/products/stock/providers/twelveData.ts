@@ -176,7 +176,7 @@ function refuseError(reply: Reply): void {
 }
 
 const dayMs = 24 * 60 * 60_000
-/** In trading days, because Twelve Data limits a series by its rows. */
+/** Rows to request for each range: one for each trading day, because Twelve Data limits a series by its rows. */
 const rowsOf: Readonly<Record<StockRange, string>> = { '5d': '5', '1mo': '22', '6mo': '127', '1y': '252' }
 
 const day = z.object({

@@ -22,7 +22,7 @@ const missedMax = 10
 // Time after a session in which its price may not be available yet. Providers are up to 15 minutes late.
 const settlingMs = 30 * 60_000
 
-/** At most 10. Public holidays are treated as trading days. */
+/** Whole sessions between the two times, at most 10. Public holidays are treated as trading days. */
 export function usSessionsMissed(sinceMs: number, nowMs: number): number {
   let missed = 0
   for (let day = 0; day <= missedMax && sinceMs + day * dayMs <= nowMs + dayMs; day++) {

@@ -47,7 +47,7 @@ export interface MeasuredWeather {
 const celsiusMin = -95
 const celsiusMax = 65
 
-/** Defective sensors report temperatures outside this range. */
+/** True if air anywhere on Earth can have this temperature in °C. Defective sensors report other values. */
 export function isOfAir(celsius: number): boolean {
   return celsius >= celsiusMin && celsius <= celsiusMax
 }
@@ -106,6 +106,7 @@ const metersPerSecond: Readonly<Record<string, number>> = {
   kt: 1852 / 3600,
 }
 
+/** In metres per second. Undefined without a value, or if the unit is unknown. */
 export function windOf(value: number | null | undefined, unit: string | undefined): number | undefined {
   const factor = metersPerSecond[unit ?? '']
   return value === null || value === undefined || factor === undefined ? undefined : value * factor
