@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 
 /* The newest commits: subjects of at most 72 characters, and most have a body that says why. Merges are left out. */
 
-const newest = 10
+const newest = 100
 const subjectLengthMax = 72
 const withBodyShareMin = 0.6
 

@@ -82,7 +82,6 @@ export async function createService(config: ServiceConfig, options: ServiceOptio
   const gateway = keep(openFile())
   const loaded = await loadGoods(gateway.builtin)
   const goods = loaded && { ...loaded, products: seams.products?.(loaded.products) ?? loaded.products }
-  // All products together, because they share one price list, and no two may have the same path.
   const offersWith = (file: OpenRoutes): Offers => {
     const offered = [...(goods?.products ?? []), ...file.products, ...tabProducts(config.tabs)]
     return { gateway: file, sold: soldProducts(offered, config.catalog, { ...config.providers, samples }) }
@@ -96,7 +95,6 @@ export async function createService(config: ServiceConfig, options: ServiceOptio
   const products = keep(
     await openProducts(config, { ...base, ...offers, chain, ledger, goods, tabs, lookups, samples, serviceUrl }),
   )
-  // A function, because a reload replaces the endpoints.
   const endpoints = () => seams.endpoints?.(products.endpoints()) ?? products.endpoints()
   const signer = keep(await openSignerPart(config.x402, base))
   const jobs = keep(await startJobs(config, { ...base, limits: seams.jobs, ledger, chain, products, signer }))

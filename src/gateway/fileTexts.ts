@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseDecimal } from '@tollbook/core/money'
-import { perMillionMax } from '../pricing/parseMeteredPrices.ts'
+import { perMillionMaxMicroUsd } from '../pricing/parseMeteredPrices.ts'
 import { parsePriceMicroUsd, priceRule } from '../pricing/parsePrices.ts'
 import { usdDecimals } from '../pricing/priceList.ts'
 
@@ -15,7 +15,7 @@ export const priceText = z.union([z.string(), z.number()]).transform((value, con
 /** US dollars per million units. Unlike `priceText`, it may be 0. */
 export const rateText = z.union([z.string(), z.number()]).transform((value, context) => {
   const rate = parseDecimal(String(value), usdDecimals)
-  if (rate !== undefined && rate <= perMillionMax) return rate
+  if (rate !== undefined && rate <= perMillionMaxMicroUsd) return rate
   context.addIssue('must be a decimal number of US dollars from 0 to 10000, such as 3')
   return z.NEVER
 })

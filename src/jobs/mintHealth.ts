@@ -27,7 +27,7 @@ const pegPercent = 2
  * token.
  */
 const disagreeingMin = 2
-const oneDollar: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
+const oneDollarAttoUsd: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
 
 /**
  * The issuer of a mint may freeze the payment account, and a dollar token may lose its price of one US dollar. Sales in
@@ -81,7 +81,7 @@ async function judgePeg({ symbol, sources }: WatchedMint): Promise<string | unde
   const answers = await Promise.all(sources.map((source) => source.ask()))
   const prices = answers.flatMap((answer) => ('tokenPriceAttoUsd' in answer ? [answer.tokenPriceAttoUsd] : []))
   if (prices.length === 0) return 'unknown'
-  const off = prices.filter((price) => !isWithin(price, oneDollar, pegPercent))
+  const off = prices.filter((price) => !isWithin(price, oneDollarAttoUsd, pegPercent))
   return off.length < disagreeingMin
     ? undefined
     : `${off.length} markets price ${symbol} more than ${pegPercent} % away from one US dollar`

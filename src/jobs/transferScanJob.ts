@@ -182,16 +182,16 @@ async function account(
   const { mint, paymentTokenAccount } = deps.terms
   const { ownAccounts = [paymentTokenAccount] } = deps
   // Ignore tokens that move from one payment wallet to another, because they neither arrive nor leave.
-  const change = changeOf(record, mint, ownAccounts)
-  if (change < 0n && changeOf(record, mint, [paymentTokenAccount]) < 0n) {
+  const changeBaseUnits = changeOf(record, mint, ownAccounts)
+  if (changeBaseUnits < 0n && changeOf(record, mint, [paymentTokenAccount]) < 0n) {
     deps.onStep('unexplained_outflow')
-    deps.log.error({ event: 'unexplained_outflow', signature, baseUnits: (-change).toString() })
+    deps.log.error({ event: 'unexplained_outflow', signature, baseUnits: (-changeBaseUnits).toString() })
   }
-  if (change <= 0n) return true
+  if (changeBaseUnits <= 0n) return true
   const transfer: ReceivedTransfer = {
     wallet: senderOf(record, mint, ownAccounts),
     mint,
-    receivedBaseUnits: change,
+    receivedBaseUnits: changeBaseUnits,
     slot,
   }
   const before = (await deps.lifecycle.loadPayments([reference])).get(reference) ?? unknownPayment
@@ -201,7 +201,7 @@ async function account(
       : decideArrival(before, transfer, deps.delivery)
   const kind = decision?.events[0]?.kind === 'TokensDelivered' ? 'delivered' : 'unmatched'
   const isRecorded = await recordStep(deps, { kind, reference, before, decision })
-  if (isRecorded) deps.log.warn({ event: `transfer_${kind}`, signature, baseUnits: change.toString() })
+  if (isRecorded) deps.log.warn({ event: `transfer_${kind}`, signature, baseUnits: changeBaseUnits.toString() })
   return isRecorded
 }
 

@@ -19,14 +19,14 @@ export function priceAll(
   products: readonly PricedProduct[],
   { tokenPriceAttoUsd, decimals, split: policy }: TokenValue,
 ): readonly PricedEndpoint[] | string {
-  const smallest = smallestSplit(policy)
+  const smallestBaseUnits = smallestSplit(policy)
   const prices: PricedEndpoint[] = []
   for (const { endpoint, priceMicroUsd, isDeposit } of priceEntries(products)) {
     const neededBaseUnits = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals })
     if (neededBaseUnits > baseUnitsMax) return `${endpoint} would cost more tokens than can exist`
-    if (neededBaseUnits < smallest) {
-      const usd = formatDecimal(usdOf(smallest, { tokenPriceAttoUsd, decimals }), usdDecimals)
-      return `${endpoint} costs ${neededBaseUnits} base units, and the burn would take all of it. The smallest price that splits is ${smallest} base units, ${usd} USD at this token price`
+    if (neededBaseUnits < smallestBaseUnits) {
+      const usd = formatDecimal(usdOf(smallestBaseUnits, { tokenPriceAttoUsd, decimals }), usdDecimals)
+      return `${endpoint} costs ${neededBaseUnits} base units, and the burn would take all of it. The smallest price that splits is ${smallestBaseUnits} base units, ${usd} USD at this token price`
     }
     const shares = isDeposit === true ? wholeDeposit(neededBaseUnits) : split(neededBaseUnits, policy)
     prices.push({ endpoint, priceMicroUsd, tokenPriceAttoUsd, decimals, requiredBaseUnits: neededBaseUnits, ...shares })

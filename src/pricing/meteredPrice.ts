@@ -21,8 +21,8 @@ export function chargeOf(price: MeteredPrice, { input, output }: Pick<Usage, 'in
   assert(Number.isSafeInteger(input) && input >= 0, 'units of input are counted')
   assert(Number.isSafeInteger(output) && output >= 0, 'units of output are counted')
   const { inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd } = price
-  const used = BigInt(input) * inputPerMillionMicroUsd + BigInt(output) * outputPerMillionMicroUsd
-  const chargeMicroUsd = divideRoundingUp(used, million)
+  const usedPicoUsd = BigInt(input) * inputPerMillionMicroUsd + BigInt(output) * outputPerMillionMicroUsd
+  const chargeMicroUsd = divideRoundingUp(usedPicoUsd, million)
   return chargeMicroUsd > minimumMicroUsd ? chargeMicroUsd : minimumMicroUsd
 }
 
@@ -31,10 +31,10 @@ export function outputWithin(
   { inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd }: MeteredPrice,
   { input, budgetMicroUsd }: { readonly input: number; readonly budgetMicroUsd: bigint },
 ): number | undefined {
-  const left = budgetMicroUsd * million - BigInt(input) * inputPerMillionMicroUsd
-  if (budgetMicroUsd < minimumMicroUsd || left < outputPerMillionMicroUsd) return undefined
+  const leftPicoUsd = budgetMicroUsd * million - BigInt(input) * inputPerMillionMicroUsd
+  if (budgetMicroUsd < minimumMicroUsd || leftPicoUsd < outputPerMillionMicroUsd) return undefined
   if (outputPerMillionMicroUsd === 0n) return Number.MAX_SAFE_INTEGER
-  const output = divideRoundingDown(left, outputPerMillionMicroUsd)
+  const output = divideRoundingDown(leftPicoUsd, outputPerMillionMicroUsd)
   return output > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(output)
 }
 

@@ -12,7 +12,7 @@ export function parseMeteredPrices(setting: string): ParsedList<MeteredPrices> {
 }
 
 /** 10,000 dollars per million units. A higher price is probably a typing mistake. */
-export const perMillionMax = 10_000n * 1_000_000n
+export const perMillionMaxMicroUsd = 10_000n * 1_000_000n
 
 function readMetered({ text, name, value = '' }: SettingEntry): MeteredPrice | string {
   const [input = '', output = '', minimum = '0.000001', ...rest] = value.split(':')
@@ -25,6 +25,7 @@ function readMetered({ text, name, value = '' }: SettingEntry): MeteredPrice | s
 }
 
 function perMillion(text: string): bigint | undefined {
-  const price = parseDecimal(text, usdDecimals)
-  return price !== undefined && price > 0n && price <= perMillionMax ? price : undefined
+  const priceMicroUsd = parseDecimal(text, usdDecimals)
+  const isPrice = priceMicroUsd !== undefined && priceMicroUsd > 0n && priceMicroUsd <= perMillionMaxMicroUsd
+  return isPrice ? priceMicroUsd : undefined
 }

@@ -45,6 +45,7 @@ function priceOf({ text, name, value }: SettingEntry): bigint | string {
 export const priceRule = 'the price must be a decimal number of US dollars from 0.000001 to 10000, such as 0.03'
 
 export function parsePriceMicroUsd(text: string): bigint | undefined {
-  const price = parseDecimal(text, usdDecimals)
-  return price !== undefined && price > 0n && price <= priceMaxMicroUsd ? price : undefined
+  const priceMicroUsd = parseDecimal(text, usdDecimals)
+  const isPrice = priceMicroUsd !== undefined && priceMicroUsd > 0n && priceMicroUsd <= priceMaxMicroUsd
+  return isPrice ? priceMicroUsd : undefined
 }

@@ -20,14 +20,14 @@ const isTokenPrice = (attoUsd: TokenPriceAttoUsd | undefined): attoUsd is TokenP
 
 /** Undefined for a price out of bounds, and for text that is not a plain decimal with at most 18 digits after the point. */
 export function parseTokenPrice(text: string): TokenPriceAttoUsd | undefined {
-  const price = parseDecimal(text, tokenPriceDecimals)
-  return isTokenPrice(price) ? price : undefined
+  const priceAttoUsd = parseDecimal(text, tokenPriceDecimals)
+  return isTokenPrice(priceAttoUsd) ? priceAttoUsd : undefined
 }
 
 /** Cuts the price off after 18 digits. Undefined for zero, for a price out of bounds, and for text that is not a number. */
 export function parseMarketPrice(text: string): TokenPriceAttoUsd | undefined {
-  const price = parseRoundingDown(text, tokenPriceDecimals)
-  return isTokenPrice(price) ? price : undefined
+  const priceAttoUsd = parseRoundingDown(text, tokenPriceDecimals)
+  return isTokenPrice(priceAttoUsd) ? priceAttoUsd : undefined
 }
 
 /** Amounts on chain have 64 bits, so a higher price could not be paid. */

@@ -28,7 +28,6 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
     section.setAttribute('aria-busy', 'true')
     const turn = ++asked
     try {
-      // Reports without pages accept no limit.
       const paging = accepts('limit') ? { limit: '50', cursor: trail.at(-1) } : {}
       const page = await read<ReportPage>(report, { ...parameters(), ...paging })
       if (turn === asked) showPage(report, page)
