@@ -87,18 +87,21 @@ test('a request waits until the wallet knows of every answer that was received b
     void (isFirst ? first.promise : Promise.resolve()).then(() => response.end('{}'))
   })
   await new Promise<void>((resolve) => void server.listen(folder.socket, resolve))
-  afterFile(() => new Promise<void>((resolve) => void server.close(() => resolve())))
+  afterFile(() => {
+    server.closeAllConnections()
+    server.close()
+  })
   const wallet = connectWallet(folder, systemClock)
   const payment = { usd: '0.01', signature: 'signature', mint: 'mint', baseUnits: '7' }
   const slow = wallet.received(payment)
   await awaitThat('the first one is asked', () => asked.length === 1)
   await wallet.received(payment)
   const status = wallet.retry('signature').then(() => asked.length)
-  // The answer of a later question to the same wallet shows that the retry would have arrived by now.
-  await sendToWallet({ socket: folder.socket, method: 'GET', path: '/open' })
-  expect(asked).toEqual(['/received', '/received', '/open'])
+  // The answers to later questions show that the retry would have arrived by now.
+  for (let later = 0; later < 5; later++) await sendToWallet({ socket: folder.socket, method: 'GET', path: '/open' })
+  expect(asked).not.toContain('/retry')
   first.resolve()
   await slow
-  expect(await status).toBe(4)
+  expect(await status).toBe(8)
   expect(asked.at(-1)).toBe('/retry')
 })

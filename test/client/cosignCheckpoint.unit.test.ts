@@ -62,7 +62,7 @@ test('a ledger that went back, or was rewritten, is refused', async () => {
   await expect(cosignCheckpoint(deps, other)).rejects.toThrow(/404/)
 })
 
-test.each(['other_text', 'other_time', 'no_signature'] as const)(
+test.each(['other_text', 'longer_text', 'other_time', 'no_signature'] as const)(
   'an answer with %s is not a cosignature',
   async (fault) => {
     const { server, deps } = open()

@@ -5,7 +5,7 @@ import { isConsistent, type TreeHead } from '@tollbook/core/merkle'
 import { type NoteVerifier, openCheckpoint } from '@tollbook/core/checkpoint'
 
 /** Fault that a test witness makes in its answers. */
-export type WitnessFault = 'other_text' | 'other_time' | 'wrong_size' | 'no_signature'
+export type WitnessFault = 'other_text' | 'other_time' | 'longer_text' | 'wrong_size' | 'no_signature'
 
 export interface TestWitness extends AsyncDisposable {
   readonly url: string
@@ -57,6 +57,7 @@ export async function startTestWitness(log: NoteVerifier, host = '127.0.0.1'): P
     if (!isFirst && (seen === undefined || !isConsistent({ earlier: seen, later: checkpoint, path: hashes })))
       return [422, '']
     seen = checkpoint
+    if (fault === 'longer_text') return [200, `more\n\n${cosign(`${note}more\n`)}`]
     return [200, fault === 'no_signature' ? '' : cosign(note.slice(0, note.lastIndexOf('\n\n') + 1))]
   }
 

@@ -12,7 +12,7 @@ import { createUnreadAnswers, type UnreadLimits } from '../../src/transport/unre
 import { createUploads, type UploadLimits } from '../../src/transport/uploads.ts'
 import { createSales } from '../../src/paywall/sales.ts'
 import { Serving } from '../../src/paywall/serving.ts'
-import { silentLog } from '../../src/machine/log.ts'
+import { type Log, silentLog } from '../../src/machine/log.ts'
 import { scriptedRail } from '../paywall/scriptedRail.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { openTestEndpoint } from '../support/testProduct.ts'
@@ -36,7 +36,7 @@ const sales = createSales({
     findBoundQuote: unused,
     findPrice: unused,
   },
-  rails: [scriptedRail('test')],
+  rails: [scriptedRail('test'), scriptedRail('other')],
   quoteTtlMs: 1,
   token: defaultTokenNames,
   leaseMs: 1,
@@ -75,6 +75,7 @@ export interface PlainServerOptions {
   readonly uploadLimits?: UploadLimits
   readonly unreadLimits?: UnreadLimits
   readonly clock?: Clock
+  readonly log?: Log
   /** Called for each request that was parsed. */
   readonly onRequest?: () => void
 }
@@ -109,7 +110,7 @@ export async function openPlainServer(options: PlainServerOptions = {}) {
   )
   const serve = createApp({
     clock,
-    log: silentLog,
+    log: options.log ?? silentLog,
     metrics: createMetrics(),
     admission,
     connections,

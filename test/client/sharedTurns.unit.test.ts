@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import type { PayableRequest } from '../../packages/client/src/payableRequest.ts'
+import type { PaymentStore } from '../../packages/client/src/paymentStore.ts'
+import { createSharedTurns } from '../../packages/client/src/sharedTurns.ts'
+
+test('a turn lasts until its call and the open payment of the call have both ended', async () => {
+  let ended = 0
+  const takeTurn = () => Promise.resolve({ answered: [], end: () => Promise.resolve(void ended++) })
+  // Turns use nothing else of the store, and of a request its key and its signal.
+  const turns = createSharedTurns({ takeTurn } as unknown as PaymentStore)
+  const request = { signal: new AbortController().signal } as PayableRequest
+  const { turn } = await turns.join('order', request)
+  const held = turns.hold('order')
+  expect(held).toBe(turn)
+  await turns.leave(turn)
+  expect(ended, 'the payment is still open').toBe(0)
+  await turns.leave(turn)
+  expect([ended, turns.hold('order')]).toEqual([1, undefined])
+})
