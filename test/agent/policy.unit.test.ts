@@ -3,6 +3,8 @@ import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { PolicyProblem, readPolicy } from '@tollbook/agent/policy/policy'
 import { readPolicyFile } from '@tollbook/agent/policy/policyFile'
+import { createPurchases } from '@tollbook/agent/wallet/purchases'
+import type { FetchOrder } from '@tollbook/agent/walletWire'
 import { tabOptionFor } from '@tollbook/agent/policy/tabOption'
 import { makeAgentFolder, writePolicy } from './support/agentFolder.ts'
 
@@ -98,4 +100,15 @@ test.each([
   const optionOf = (more: object) =>
     tabOptionFor(readPolicy(JSON.stringify({ ...good, ...more }), 'policy.json'), 'api.example.com')
   expect([optionOf({})?.depositUsd, optionOf(limits)]).toEqual([1, undefined])
+})
+
+test.each(['bank@', 'bank:secret@', ':secret@'])('a URL with %s in front of a listed host is refused', async (user) => {
+  const text = JSON.stringify(good)
+  const deps = { readPolicy: () => Promise.resolve({ policy: readPolicy(text, 'policy.json'), text }) }
+  // The wallet and its folder are missing: a request that is refused reaches neither.
+  const purchases = createPurchases(Object.assign(Object.create(null), deps))
+  const order: FetchOrder = { intent: 'pay', method: 'GET', url: `https://${user}api.example.com/a`, headers: [] }
+  await expect(purchases.make(order, new AbortController().signal)).rejects.toMatchObject({
+    refusal: { code: 'URL_REFUSED' },
+  })
 })

@@ -194,3 +194,16 @@ describe('a payout', () => {
     expect(again.findings()).toContainEqual(['lifecycle_impossible', 8])
   })
 })
+
+test('a refund may be approved for the debts of its wallet, and not for a debt of another wallet', () => {
+  const decision = { by: 'mira', login: 'finance', reason: 'asked', role: 'finance', payment: reference, wallet, mint }
+  const approving = (of: string) => {
+    const debts = [{ account: `Liabilities:Overpaid:${of}`, baseUnits: String(over) }]
+    const stream = reference.replace('solana:', 'refund:')
+    return served()
+      .append(stream, ['RefundApproved', { ...decision, debts }])
+      .findings()
+  }
+  expect(approving(wallet)).toEqual([])
+  expect(approving(sampleAddress())).toEqual([['owner_differs', 7]])
+})

@@ -191,3 +191,31 @@ test('a transaction that no node has is unseen up to the slot that all of them h
     expect(await reader.find(signature, { minSlot: 1 })).toMatchObject({ kind: 'unknown', slot: 1_990, isAgreed: true })
   }
 })
+
+test('a transaction that one node does not have is not agreed to be unseen while the other node is silent', async () => {
+  const silent = {
+    getSignatureStatuses() {
+      throw new Error('the connection is refused')
+    },
+  }
+  for (const nodes of [
+    [{}, silent],
+    [silent, {}],
+  ]) {
+    const reader = await openReader(...nodes)
+    expect(await reader.find(signature, { minSlot: 1 })).toMatchObject({
+      kind: 'unknown',
+      isSeen: false,
+      isAgreed: false,
+    })
+  }
+})
+
+test('the slot of the chain is the one that all nodes in rotation have reached, not that of the fastest', async () => {
+  const at = (absoluteSlot: number): Script => ({ getEpochInfo: () => ({ absoluteSlot, blockHeight: 1_900 }) })
+  for (const slots of [
+    [1_995, 2_000],
+    [2_000, 1_995],
+  ])
+    expect((await openNodes(...slots.map(at))).nodes.slot()).toBe(1_995)
+})

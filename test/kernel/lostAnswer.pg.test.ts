@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { systemClock } from '@tollbook/core/clock'
 import { openDatabase } from '@tollbook/ledger/database'
 import { createLedger } from '@tollbook/ledger/ledger'
@@ -42,6 +43,24 @@ test('an append that is recognised as its own has the position, leaf and time at
   const events = await direct.read(stream)
   const leaves = events.map(({ position, leafHash }) => ({ position, leafHash }))
   expect(appended).toEqual({ outcome: 'appended', recordedAtMs: events[0]?.recordedAtMs, leaves })
+})
+
+test('an append stays in doubt although the server refuses its second call as read-only, as in a failover (I8)', async () => {
+  const pool = openPool(serviceUrl)
+  const readOnly = Object.assign(new pg.DatabaseError('the transaction is read-only', 0, 'error'), { code: '25006' })
+  const failures = [new Error('the connection is lost'), readOnly]
+  let calls = 0
+  const query = async (question: pg.QueryConfig) => {
+    const failure = question.text.includes('append_batch') ? failures[calls++] : undefined
+    if (failure === readOnly) throw failure
+    // The first call is committed before its answer is lost.
+    const result = await pool.query(question)
+    if (failure !== undefined) throw failure
+    return result
+  }
+  const stream = newSignature()
+  const appended = await openKernel(Object.assign(Object.create(null), { query })).append(claim(stream))
+  expect([appended.outcome, calls, await eventsOf([stream])]).toEqual(['appended', 3, [3]])
 })
 
 test('a claim whose answer was lost is not mistaken for the one that has won (I1)', async () => {

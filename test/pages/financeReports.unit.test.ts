@@ -156,6 +156,25 @@ describe('a report', () => {
     expect([name, JSON.parse((await file?.text()) ?? '')]).toEqual(['tollbook-closing-2026-10.json', closing.json])
   })
 
+  test('that the service does not make is not saved, and the page says why', async () => {
+    let saved = 0
+    const page = await openFinancePage({
+      answers: {
+        payments: ({ query }) =>
+          query.get('format') === 'csv'
+            ? { status: 503, json: { error: 'the ledger does not answer' } }
+            : tableOf([payment]),
+      },
+      before(window) {
+        Object.assign(window.URL, { createObjectURL: () => 'blob:1' })
+        window.HTMLAnchorElement.prototype.click = () => void saved++
+      },
+    })
+    page.click('#reports .csv')
+    await page.until('an end', () => saved > 0 || page.textOf('#status').startsWith('That did not work'))
+    expect([saved, page.textOf('#status')]).toEqual([0, 'That did not work: the ledger does not answer.'])
+  })
+
   test('that fails says why, and keeps the token', async () => {
     const page = await openFinancePage({
       answers: { payments: { status: 503, json: { error: 'the ledger does not answer' } } },

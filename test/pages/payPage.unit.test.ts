@@ -139,6 +139,15 @@ describe('a purchase with a wallet of the browser', () => {
     expect(page.textsOf('#receipt a')).toEqual(['proof that the ledger has it'])
   })
 
+  test('that is streamed as events is shown as its text, with the receipt at the address in the header', async () => {
+    const headers = { 'content-type': 'text/event-stream', 'receipt-location': '/api/receipts/solana:x' }
+    const page = await openPayPage({ answers: [{ json: 'data: Hi', headers }] })
+    page.click('#wallets button')
+    await paid(page)
+    expect(statusOf(page)).toBe('Paid. The receipt is verified.')
+    expect(page.textOf('#data pre')).toContain('data: Hi')
+  })
+
   test.each([
     ['altered', { ...receipt, requiredTokens: 1 }],
     ['of another wallet', ofOtherWallet],

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { assertPresent } from '@tollbook/core/assert'
+import { meteredPriceOf } from '../../src/pricing/meteredPrice.ts'
 import { findModelPriceProblems, parseModelPrices } from '../../src/pricing/modelPrices.ts'
 import { priceEntries } from '../../src/pricing/priceList.ts'
 import { soldProducts } from '../../src/start/products/soldProducts.ts'
@@ -52,6 +54,27 @@ test('the price list has an entry for each model of each chat product, and witho
   ])
   const plain = soldProducts(products, settings, { ...limits, aiServers: [], aiModelPrices: new Map() })
   expect(priceEntries(plain).map(({ endpoint }) => endpoint)).toEqual(products.map(({ path }) => path))
+})
+
+test('a model without a price by use has one that follows from its own price and its own limit of tokens', () => {
+  const settings = { prices: new Map(), productsOff: new Set<string>() }
+  const aiServers = [{ baseUrl: 'http://x/v1', models: ['small', 'large', 'huge'] as const, apiKey: undefined }]
+  const aiModelPrices = new Map([
+    ['large', { priceMicroUsd: 250_000n, outputTokensMax: undefined }],
+    ['huge', { priceMicroUsd: 900_000n, outputTokensMax: 8_192 }],
+  ])
+  const models = { ...limits, aiServers: [...aiServers], aiModelPrices }
+  const deposit = { ...assertPresent(products[0], 'a product'), path: '/deposit', isDeposit: true } as const
+  const sold = soldProducts([...products, deposit], settings, models)
+  const chats = sold.filter(({ variants }) => variants !== undefined)
+  expect(chats).toHaveLength(2)
+  for (const { priceMicroUsd, metered, variants } of chats) {
+    expect(metered).toEqual(meteredPriceOf(priceMicroUsd, 1_024))
+    expect(variants).toMatchObject([
+      { name: 'large', metered: meteredPriceOf(250_000n, 1_024) },
+      { name: 'huge', metered: meteredPriceOf(900_000n, 8_192) },
+    ])
+  }
 })
 
 test('two products at one path refuse the start', () => {

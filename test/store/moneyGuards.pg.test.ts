@@ -6,6 +6,7 @@ import { signatureOf } from '../../src/payment/paymentReference.ts'
 import { createBurnLedger } from '../../src/store/burnStore.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { readUnrecordedAttempts, recordAttempt } from '../../src/store/holderPayoutStore.ts'
+import { findRecordedParts } from '../../src/store/payoutStore.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { seedPayment, type SeededPayment } from '../reports/seedPayment.ts'
 import { openPool } from '../kernel/openKernel.ts'
@@ -213,4 +214,21 @@ test('a signed part stays unrecorded although another part of its plan is on rec
   const paid = { ...head, signature, planId: 'plan of two', part: 1, mint: sampleMint, payments }
   expect(await ask('record_payout', paid)).toBeNull()
   expect((await readUnrecordedAttempts(database)).map(({ part }) => part)).toEqual([2])
+})
+
+test('a part counts as paid for its own plan only, although another plan has paid parts after the same position', async () => {
+  const { rows } = await admin.query<{ seq: number }>('select max(seq) as seq from ledger.events')
+  const position = assertPresent(rows[0], 'the ledger has a head').seq
+  for (const [planId, part] of [
+    ['the first plan', 1],
+    ['the other plan', 2],
+  ] as const) {
+    const stream = sampleReference()
+    const head = { kind: 'DistributionPaid', schemaVersion: 1, version: 1, stream, effectiveAt }
+    const payments = [{ account, wallet, paidBaseUnits: '1' }]
+    const paid = { ...head, signature: signatureOf(stream), planId, part, mint: sampleMint, slot: 9, payments }
+    expect(await ask('record_payout', paid)).toBeNull()
+  }
+  const partsOf = async (id: string) => [...(await findRecordedParts(database, { id, position }))]
+  expect([await partsOf('the first plan'), await partsOf('the other plan')]).toEqual([[1], [2]])
 })

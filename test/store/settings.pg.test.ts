@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
 import { assertPresent } from '@tollbook/core/assert'
+import { everyWallet } from '../../src/settings/walletSettings.ts'
 import { settingItem } from '../../src/store/settingStore.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { openInstance } from './instance.ts'
+import { sampleAddress } from './samplePayment.ts'
 
 const wallet = { name: 'payment-wallet', value: 'A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq' }
 const split = { name: 'split', value: [{ account: 'provider', perMille: 1_000 }] }
@@ -43,4 +45,14 @@ test('the service records the first value of a setting, and none after it', asyn
   const event = { ...assertPresent(first, 'it is on record').event, number: 2 }
   const change = { step: 'setting.change', name: 'payment-wallet', number: 2, events: [event] } as const
   expect(await kernel.append(settingItem(change, 0))).toMatchObject({ refusal: { reason: 'not_this_step' } })
+})
+
+test('the wallets on record are found with those of all dollars, and without other settings', async () => {
+  const { serviceUrl } = await createTestDatabase()
+  const { settings } = await openInstance(serviceUrl)
+  const [one, two] = [sampleAddress(), sampleAddress()]
+  const wallets = ['payment-wallet', `payment-wallet/${one}`, `payment-wallet/${two}`, 'tab-wallet']
+  await settings.record([...wallets.map((name) => ({ name, value: wallet.value })), split])
+  const recorded = [...(await settings.versions(everyWallet)).values()].flat()
+  expect(recorded.map(({ event }) => event.name).toSorted()).toEqual(wallets.toSorted())
 })
