@@ -7,7 +7,7 @@ export interface Holder {
   readonly balanceBaseUnits: bigint
 }
 
-/** Rounded so that all shares add up to the divided amount. */
+/** `baseUnits` is rounded so that all shares add up to the divided amount. */
 export interface HolderShare {
   readonly wallet: Address
   readonly baseUnits: bigint

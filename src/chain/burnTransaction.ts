@@ -87,7 +87,7 @@ interface Expected {
   readonly terms: PaymentTerms
 }
 
-/** Decodes the bytes again, so that the key does not rely on one library. */
+/** Checks the burn without `@solana/spl-token`, which built it, so that a mistake of that library is never signed. */
 function assertBurnsOnly(bytes: Uint8Array, { order, address, terms }: Expected): void {
   const { message } = assertPresent(decodeTransaction(bytes), 'the burn is a transaction')
   const keys = message.staticAccountKeys.map((key) => key.toBase58())

@@ -121,7 +121,7 @@ async function proveIfBound(search: Search, signature: Signature, { bound }: Pic
 const maxSupportedTransactionVersion = 1
 
 function question({ signature, commitment }: Pick<Query, 'signature' | 'commitment'>) {
-  // 1 accepts the transaction format that is live since September 2026. With 0 the node would refuse a transaction in
+  // 1 accepts the transaction format that went live in September 2026. With 0 the node would refuse a transaction in
   // this format (-32015).
   const options = { encoding: 'json', commitment, maxSupportedTransactionVersion }
   // Build the record within the call, so that an answer that contradicts itself makes the client query the next node.

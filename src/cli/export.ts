@@ -30,7 +30,7 @@ interface ExportOptions {
   readonly database?: string
 }
 
-// Maximum of rollup steps: enough for about ten million events, in case no service has rolled up this ledger before.
+// Maximum of rollup steps: enough for twenty million events, in case no service has rolled up this ledger before.
 const rollUpStepsMax = 2_000
 // Maximum time of one statement. The closing balances need every entry, and reading a hundred million entries takes a
 // minute.

@@ -4,7 +4,10 @@ import { Fault } from '@tollbook/core/fault'
 import { findDifferingFunctions } from './differingFunctions.ts'
 import { migrate } from '../store/migrate.ts'
 
-/** Never uses DATABASE_URL: a login that owns the tables could switch off the triggers that protect the ledger. */
+/**
+ * Never uses DATABASE_URL, because the login of the service must not own the tables. Their owner could switch off the
+ * triggers that protect the ledger.
+ */
 export function migrateCommand(): Command {
   return new Command('migrate')
     .description('migrate the database of MIGRATION_DATABASE_URL to this release; local mode does so automatically')

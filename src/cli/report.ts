@@ -75,7 +75,7 @@ function isReport(name: AskedName): name is ReportName {
 const formats = ['table', 'csv', 'json']
 const databaseConnectionsMax = 2
 const standardLimit = { limit: '50' }
-// Maximum of rollup steps: enough for about ten million events, in case no service has rolled up this ledger before.
+// Maximum of rollup steps: enough for twenty million events, in case no service has rolled up this ledger before.
 const stepsMax = 2_000
 
 type ReportArguments = [AskedName, string | undefined, ReportFlags, Command]

@@ -33,7 +33,7 @@ interface ServeFlags {
 
 /**
  * `otherwise` is the mode without `--local`. `tollbook serve` never falls back to local mode, because with a mistyped
- * DATABASE_URL a new ledger would then sell used payments again.
+ * DATABASE_URL the service would then sell its answers for worthless test tokens.
  */
 export function serveCommand(otherwise: Exclude<StartMode, 'local'>): Command {
   return new Command('serve')

@@ -7,7 +7,7 @@ import { requireFreePorts } from '../start/http/freePorts.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 import { checkSigner } from './signerCheck.ts'
 
-// Minimum number of free bytes, for artifacts and an unpacked browser.
+// Minimum number of free bytes in a checked folder. Artifacts and an unpacked browser may need the space of its disk.
 const freeBytesMin = 1024 ** 3
 
 export function machineChecks(config: Config): readonly Check[] {

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../product/endpoint.ts'
-import { contactUrl, defaultSeller, type Seller } from '../product/seller.ts'
+import { contactUrl, type Seller } from '../product/seller.ts'
 import type { TokenNames } from '../pricing/tokenNames.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 import { burnsAlways } from './acceptedDollars.ts'
@@ -21,6 +21,8 @@ export interface LandingFacts extends BaseUrls {
   readonly token: TokenNames
   readonly seller: Seller
   readonly rails: readonly DescribedRail[]
+  /** True if the page may say how to pay on one's machine, because no payment is in real money. */
+  readonly isLocal: boolean
 }
 
 export function landingPage(facts: LandingFacts): string {
@@ -119,14 +121,12 @@ function steps({ endpoints, rails, catalog, token }: LandingFacts, burn: string)
   </section>`
 }
 
-function commands({ baseUrl, endpoints, seller }: LandingFacts): Markup {
+function commands({ baseUrl, endpoints, isLocal }: LandingFacts): Markup {
   const [first, ...others] = endpoints
   if (first === undefined) return html``
   // Show the cheapest product, because the second command pays.
   const cheapest = others.reduce((least, each) => (each.priceMicroUsd < least.priceMicroUsd ? each : least), first)
   const { curl, pay = curl } = samplesOf(cheapest, baseUrl)
-  // An operator sets SERVICE_NAME, so the default name stands for local mode.
-  const isLocal = seller.name === defaultSeller.name
   const explained = isLocal
     ? 'Pay on your own machine: local mode runs the service, a Solana chain and a funded wallet. No real money is involved.'
     : 'Pay from a shell: the command pays up to the price that you allow, and prints the answer and its receipt.'

@@ -34,7 +34,7 @@ export interface LimitedOrder {
   readonly outputMax: number
   /** True if the budget limits the output, instead of the caller's or the route's limit. */
   readonly isByBudget: boolean
-  /** True if the caller requested the usage of a stream. */
+  /** True if the caller requested the token counts of a streamed answer. */
   readonly wantsUsage: boolean
 }
 

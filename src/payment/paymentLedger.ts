@@ -32,7 +32,10 @@ export interface PaymentLedger {
   findOpenQuote(question: OpenQuoteQuestion): Promise<Quote | undefined>
   /** Searches the memory of this process only, so the ledger may have a cheaper quote. */
   findRecentOpenQuote(question: OpenQuoteQuestion): Quote | undefined
-  /** The cheapest quote with the memo that was open when the payment landed, or else any other quote with the memo. */
+  /**
+   * Of the quotes of the wallet and endpoint with this memo, the cheapest that was open when the payment landed. If
+   * none was open, returns another of them.
+   */
   findBoundQuote(question: BoundQuoteQuestion): Promise<Quote | undefined>
   /** Searches the list that was in force at `atMs`. `dollar`: mint of the price. Absent: the service token. */
   findPrice(endpoint: string, atMs: number, dollar?: Address): Promise<ListedPrice | undefined>

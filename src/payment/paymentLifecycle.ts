@@ -14,7 +14,7 @@ export interface PaymentLifecycle {
    * left out, because their tokens are not in the accounts.
    */
   findAccounted(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
-  /** Newest transaction that the transfer scan has processed. Undefined before the first scan. */
+  /** The transfer scan has finished this transaction and all earlier ones. Undefined until it has finished one. */
   readScanPlace(tokenAccount: Address): Promise<ScanPlace | undefined>
   advanceScan(tokenAccount: Address, place: ScanPlace): Promise<void>
   /** Total price of answers for payments in this mint that the chain could still drop. */

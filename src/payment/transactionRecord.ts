@@ -12,7 +12,7 @@ export interface TransactionRecord {
   readonly movements: readonly TokenMovement[]
   readonly balances: readonly TokenBalance[]
   readonly memos: readonly string[]
-  /** The transaction's bytes. Undefined if they could not be rebuilt or a signature in them is wrong. */
+  /** Undefined if the transaction has a version whose bytes cannot be rebuilt. */
   readonly bytes: Uint8Array | undefined
 }
 

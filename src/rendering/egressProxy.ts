@@ -133,7 +133,7 @@ function meter(state: ProxyState, stream: Readable): void {
   })
 }
 
-/** Each target is checked once per job, and the whole job uses the first resolved addresses of a name. */
+/** Each target is checked once per job, and the whole job then uses the addresses of that check. */
 async function judge(state: ProxyState, target: Target): Promise<EgressVerdict> {
   const key = keyOf(target)
   const known = state.verdicts.get(key)

@@ -18,7 +18,7 @@ export interface Egress {
 
 export interface JobDeps {
   readonly egress: Egress
-  /** If this signal is aborted, the page is closed in any state. */
+  /** If this signal is aborted, the job fails and its page is closed, whatever the state of the page. */
   readonly signal: AbortSignal
   readonly loadTimeoutMs: number
   readonly hurry: AbortSignal

@@ -164,7 +164,7 @@ function firstOf<T extends BrowserUser>(state: QueueState, jobs: readonly T[]): 
   return best.job
 }
 
-/** If several jobs have equal use, returns the first. */
+/** Returns the job with the highest use. If several jobs have it, returns the first of them. */
 function lastOf<T extends BrowserUser>(state: QueueState, jobs: readonly T[]): T | undefined {
   return [...jobs].sort((one, other) => useOf(state, other) - useOf(state, one))[0]
 }

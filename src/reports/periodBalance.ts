@@ -24,8 +24,8 @@ const columns: SqlColumns = {
 }
 
 /**
- * The debit and credit columns of each pair have equal totals. Accounts of single wallets are one line
- * (`Liabilities:Overpaid`), and so are burns (`Expenses:Burned`).
+ * Opening balances, movements and closing balances have equal totals of debits and credits. The accounts of all wallets
+ * are one line per kind of debt (`Liabilities:Overpaid`), and all burns are one line (`Expenses:Burned`).
  */
 export async function periodBalance(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { mint, from, to } = question

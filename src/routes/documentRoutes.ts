@@ -7,7 +7,7 @@ import { createPriceCatalog, type PriceCatalogDeps } from '../document/priceCata
 import { serverCard, serverCardType, serverCatalog } from '../document/serverCard.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 import type { FreeSearch } from '../product/freeSearch.ts'
-import type { Seller } from '../product/seller.ts'
+import { defaultSeller, type Seller } from '../product/seller.ts'
 import type { Sales } from '../paywall/sales.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { TokenNames } from '../pricing/tokenNames.ts'
@@ -19,6 +19,7 @@ import type { PublicBody } from '../transport/publicBody.ts'
 import { createPublicText } from '../transport/publicDocument.ts'
 import type { ServiceAddress } from '../transport/serviceAddress.ts'
 import { pathNotFound, transportErrors } from '../transport/transportError.ts'
+import type { WalletPort } from './payRoutes.ts'
 
 export interface DocumentRouteDeps {
   readonly clock: Clock
@@ -32,6 +33,7 @@ export interface DocumentRouteDeps {
   readonly token: TokenNames
   readonly seller: Seller
   readonly dollars: readonly AcceptedDollar[]
+  readonly wallets: Pick<WalletPort, 'fund'>
   /** All other free routes, which the documents describe. */
   readonly otherRoutes: readonly FreeRoute[]
 }
@@ -60,11 +62,13 @@ export function createDocumentRoutes(deps: DocumentRouteDeps): readonly FreeRout
   const pricesVersion = () => endpoints.map(({ path }) => currentPrice(path)?.priceList ?? 'none').join()
   const catalogVersion = () =>
     [pricesVersion(), whyClosed(), ...endpoints.map((endpoint) => endpoint.whyUnavailable())].join('\n')
+  // The page shows the commands of this repository, which an operator with another name does not use in local mode.
+  const isLocal = deps.wallets.fund !== undefined && seller.name === defaultSeller.name
   const baseUrls = () => ({ baseUrl: address.url(), linkBase: address.linkBase() })
   const document = createText(pricesVersion, () => JSON.stringify(openApi(baseUrls())))
   const reference = createText(pricesVersion, () => referencePage(openApi(baseUrls()), endpoints))
   const home = createText(catalogVersion, () =>
-    landingPage({ ...baseUrls(), endpoints, catalog: readCatalog(), split, token, seller, rails }),
+    landingPage({ ...baseUrls(), endpoints, catalog: readCatalog(), split, token, seller, rails, isLocal }),
   )
   return [
     ...discovery,

@@ -29,7 +29,7 @@ export function createModelRoutes({ models, errorForm }: ModelRouteDeps): readon
   ]
 }
 
-/** Describes a model. Clients require `created`, so it is 0, because the creation time of a model is unknown. */
+/** Describes a model. Clients require `created`, which is 0 because the creation time of a model is unknown. */
 function modelOf(id: string) {
   return { id, object: 'model', created: 0, owned_by: 'tollbook' }
 }

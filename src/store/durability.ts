@@ -10,7 +10,10 @@ export interface DurabilityOptions {
   readonly requiresStandby?: boolean
 }
 
-/** Undefined if every acknowledged commit survives a crash, because the payment of a lost commit could buy again (I27). */
+/**
+ * Undefined if the database keeps every acknowledged commit after a crash, and limits each wait. The payment of a lost
+ * commit could buy again (I27).
+ */
 export async function findDurabilityProblem(
   database: Database,
   { requiresStandby = false }: DurabilityOptions = {},

@@ -23,7 +23,7 @@ export interface PriceListStore {
   newest(): Promise<PriceListOnRecord | undefined>
   /** False if `newestNumber` is no longer the newest list, because another instance has published one. */
   append(list: PriceListPublished, newestNumber: number): Promise<boolean>
-  /** An equal list is not recorded again, so a restart keeps the number of its list. */
+  /** A list that equals the newest list is not recorded again, so a restart keeps its number. */
   publish(list: PriceListPublished): Promise<number>
 }
 

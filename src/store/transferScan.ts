@@ -25,7 +25,7 @@ export interface ScanMove {
   readonly lease: Lease | undefined
 }
 
-/** Throws if another instance has taken the lease, so that a place never moves back. */
+/** Throws if another instance has taken the lease. The database ignores a place in an earlier slot than before. */
 export async function advanceScan(database: Database, { tokenAccount, place, lease }: ScanMove): Promise<void> {
   const { signature, slot } = place
   assert(slot >= 0, 'a place is in a slot')

@@ -17,11 +17,10 @@ export function createCustodyWatch() {
   const whyNoDeposit = (mint: Address) =>
     unread ?? (custodies.some((each) => each.mint === mint && !each.isCovered) ? shortOf(mint) : undefined)
   return {
-    /** Empty before the first reading. */
     custodies: () => custodies,
     /**
-     * No deposit is sold if the wallets cannot be read, or hold too little of the service token, which is part of each 402.
-     * Undefined while deposits are sold.
+     * No deposit is sold if the wallets cannot be read, or hold too little of the service token, because each 402
+     * offers that token. Undefined while deposits are sold.
      */
     whyClosed(): string | undefined {
       const [ofToken] = custodies

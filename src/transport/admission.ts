@@ -20,7 +20,8 @@ type Group = Purpose | 'payer' | 'proven'
 const shareOfLimit = 1 / 2
 // Requests in progress from addresses that have paid. They wait for the chain.
 const payersMax = 500
-// Reads per window of 100 ms that always pass: enough for the files of a page, and 8 ms of work by `unitsOf`.
+// Reads per window of 100 ms that the count of reads never refuses: enough for the files of a page, and 8 ms of work
+// by `unitsOf`.
 const readsMin = 20
 const probesPerSecondMax = 10
 const probersMax = 10_000

@@ -10,7 +10,7 @@ export const jsonLimits = {
   depthMax: 32,
   /** Names, values, objects and arrays together. */
   itemsMax: 1_000,
-  /** As written, with its escapes. */
+  /** Maximum bytes of a name between its quotes, with its escapes. */
   nameBytesMax: 256,
   /** Maximum bytes of a number or a literal. */
   scalarBytesMax: 40,

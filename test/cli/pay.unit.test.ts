@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
@@ -276,6 +277,7 @@ const mistakes: [string, string[]][] = [
   ['--rpc-url', ['GET', crypto, '--rpc-url', 'node']],
   ['--receipt-key', ['GET', crypto, '--receipt-key', '/nowhere/jwks.json']],
   ['--output', ['GET', crypto, '--output', '/nowhere/answer.json']],
+  ['--output', ['GET', crypto, '--output', tmpdir()]],
   ['--resume', ['--resume', '/nowhere/payment.json']],
   ['keypair', ['GET', crypto, '--wallet', '/nowhere/id.json']],
   ['unknown option', ['GET', crypto, '--maxusd', '1']],

@@ -80,8 +80,11 @@ test('a rail is described by every document in its own words', () => {
     service: describeSeller(defaultSeller),
     asOf: '2026-11-21T12:00:00.000Z',
   }
-  const landing = landingPage({ ...facts, ...urls, catalog })
+  // An operator may keep the default name, and is still paid in real money.
+  const landing = landingPage({ ...facts, ...urls, catalog, isLocal: false })
   expect(landing).toContain('Stock clients of Parcel Post pay')
   // Without JavaScript no figure replaces the ellipsis.
   expect(landing).toMatch(/<noscript>[^<]*<a href="api\/token\/burn-stats">/)
+  expect(landing).not.toContain('No real money is involved')
+  expect(landingPage({ ...facts, ...urls, catalog, isLocal: true })).toContain('No real money is involved')
 })

@@ -71,7 +71,7 @@ function documentsWith(dollars: readonly AcceptedDollar[], price?: Price): Reado
     '/openapi.json': JSON.stringify(openApi),
     '/.well-known/x402': JSON.stringify(x402Resources(facts, urls.baseUrl)),
     '/llms.txt': llmsText(facts, ''),
-    '/': landingPage({ ...facts, ...urls, catalog }),
+    '/': landingPage({ ...facts, ...urls, catalog, isLocal: true }),
     '/docs': referencePage(openApi, endpoints),
     '/pay': paymentPage({ ...facts, ...page }),
   }

@@ -76,6 +76,7 @@ test('the catalog says that nothing is for sale from the moment at which the sal
     endpoints: [product],
     searches: [],
     sales: { currentPrice: () => undefined, whyClosed: () => sale.closed, rails: [] },
+    wallets: {},
     terms: {
       mint,
       decimals: 6,

@@ -46,7 +46,7 @@ async function answerBatch(deps: RpcServiceDeps, batch: readonly unknown[]): Pro
   return answers.length === 0 ? { kind: 'nothing' } : body(answers)
 }
 
-/** Synchronous, so that no other request can change the state in between. */
+/** This function is synchronous, so that no other request can change the state while it runs. */
 function answerOne(deps: RpcServiceDeps, request: unknown): RpcAnswer {
   const frame = frameShape.safeParse(request)
   if (!frame.success) return body(errorBody(null, new RpcError(rpcErrorCodes.invalidRequest, 'Invalid request')))

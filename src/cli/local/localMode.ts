@@ -244,7 +244,7 @@ async function openSamples({ config, opened, log }: LocalOpening): Promise<Local
   const { pageUrl } = samples
   const whom = mode === 'always' ? 'no provider is asked' : 'samples replace providers that do not answer'
   log.info({ event: 'sample_upstreams', mode, note: `${whom}; answers made of samples say so` })
-  // Let the renderer fetch the sample page, which is on loopback. Orders of callers for loopback are otherwise refused.
+  // Allow the sample page, because it is on loopback. The renderer refuses loopback hosts that are not allowed.
   const render = { ...products.render, allowHosts: [...products.render.allowHosts, new URL(pageUrl).host] }
   const { upstreams, chatServer, newsFeeds } = samples
   return {

@@ -84,7 +84,7 @@ export async function provisionChain(connection: Connection, wallets: LocalWalle
   await sendAndConfirmTransaction(connection, await firstTransaction(connection, wallets), [mintAuthority, mint])
 }
 
-/** Opens the tab account of a home that was first started by a release without tabs. Does nothing if the account exists. */
+/** Opens the tab account of a home that a release without tabs created. Does nothing if the account exists. */
 async function openTabAccount(connection: Connection, { mint, mintAuthority, tabWallet }: LocalWallets): Promise<void> {
   if (tabWallet === undefined) return
   const account = getAssociatedTokenAddressSync(mint.publicKey, tabWallet.publicKey)

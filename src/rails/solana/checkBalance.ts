@@ -49,7 +49,7 @@ export async function findShortage(
   return isShort ? { ...balance, requiredBaseUnits, decimals } : undefined
 }
 
-/** Call it only if the payment was searched in the state of that balance, or in a later one, and was not found. */
+/** Call this function only after a search for the payment in the state of `slot`, or a later one, found nothing. */
 export function refuseShortage({ baseUnits, requiredBaseUnits, decimals, slot }: Shortage): Refusal {
   const [has, needs] = [baseUnits, requiredBaseUnits].map((amount) => formatDecimal(amount, decimals))
   return refuse(

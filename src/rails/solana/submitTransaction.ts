@@ -55,7 +55,10 @@ export interface Submitted {
    * is not a verdict.
    */
   readonly isSent: boolean
-  /** State of the payment, which is recorded before it is sent. */
+  /**
+   * State of the payment with the intent that this call has recorded, or the given state if it recorded none. The
+   * intent is recorded before the transaction is sent.
+   */
   readonly payment: PaymentState
   /** Last block height at which the transaction can land. Undefined if no rehearsal has returned it. */
   readonly bound: LandingBound | undefined

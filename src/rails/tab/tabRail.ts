@@ -59,9 +59,9 @@ function describeTab({ tab: { id, neededBaseUnits, balanceBaseUnits, affordable 
 }
 
 /**
- * Refuses a caller who may not get the answer of a debit again. The caller must send the same request with a valid
- * signature of the same session key, or with the bearer key of the debit. Signatures of repeated requests are verified
- * on the main thread, because this interface is synchronous.
+ * Refuses a caller who may not get the answer of a debit again. A signed debit needs the same request with a valid
+ * signature of the same session key. Any other debit needs its bearer key. Signatures of repeated requests are verified
+ * on the main thread, because `checkHolder` is synchronous.
  */
 function checkHolder(origin: string, proof: TabProof, { debit, price }: Settlement): Refusal | undefined {
   const { signed, secretHash, requestDigest } = proof

@@ -24,7 +24,10 @@ export interface GoodsDeps extends Omit<ProvidersDeps, 'hosts'>, PagesDeps {
   readonly ledger: Pick<LedgerPart, 'openNews'>
 }
 
-/** Also loads products that are off, because their stored captures stay available until they expire. */
+/**
+ * Products that are off are not sold. Their names are still passed on, because `openGoods` serves stored captures until
+ * they expire.
+ */
 export async function chooseGoods(choices: readonly BuiltinChoice[]) {
   const names = choices.map(({ name }) => name)
   const loaded = await loadProducts(names)

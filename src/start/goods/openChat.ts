@@ -29,7 +29,7 @@ interface ChatSources {
   readonly sampled: ChatDeps | undefined
 }
 
-/** OpenAI's clients read the model list. Empty if the chat in OpenAI's format is not sold. */
+/** OpenAI's clients read the model list. Returns no route if the chat in OpenAI's format is not sold. */
 export function modelRoutesOf(
   endpoints: readonly Endpoint[],
   { provided, sampled = provided }: ChatSources,

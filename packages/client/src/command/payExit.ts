@@ -32,7 +32,7 @@ export class DepositUnresolved extends Error {
   }
 }
 
-/** Undefined: the error is a bug of this package. */
+/** Undefined: the error is not an expected one, so it is a bug of this package or a failure such as a full disk. */
 export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | undefined {
   if (error instanceof DepositUnresolved) return payExitCodes.outcomeUnknown
   if (error instanceof UsageProblem) return payExitCodes.usage

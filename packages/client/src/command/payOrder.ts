@@ -1,4 +1,4 @@
-import { access, constants } from 'node:fs/promises'
+import { access, constants, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { proofForms, type ProofForm } from '../encodeProof.ts'
 import { type PendingPayment, readPendingPayment } from '../pendingPayment.ts'
@@ -70,6 +70,8 @@ async function checkOutput(output: string | undefined): Promise<void> {
   await access(dirname(resolve(output)), constants.W_OK).catch((cause: unknown) => {
     throw new UsageProblem('--output', `nothing can be written into the folder of ${output}`, { cause })
   })
+  const existing = await stat(output).catch(() => undefined)
+  if (existing?.isDirectory() === true) throw new UsageProblem('--output', `${output} is a folder; name a file in it`)
 }
 
 async function readTask(

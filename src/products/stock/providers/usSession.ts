@@ -19,7 +19,8 @@ export function usSessionSinceMs(nowMs: number): number | undefined {
 
 const dayMs = 24 * 60 * 60_000
 const missedMax = 10
-// Time after a session in which its price may not be available yet. Providers are up to 15 minutes late.
+// For this time after a session ends, a price from before the session is still accepted. Providers are up to 15 minutes
+// late.
 const settlingMs = 30 * 60_000
 
 /** Whole sessions between the two times, at most 10. Public holidays are treated as trading days. */

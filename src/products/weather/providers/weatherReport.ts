@@ -125,7 +125,7 @@ export function tenths(value: number): number {
   return Math.round(value * 10) / 10 + 0
 }
 
-/** Formats a coordinate with four decimals, which are about eleven metres. MET Norway refuses more decimals. */
+/** Rounds a coordinate to four decimals, a precision of about eleven metres. MET Norway refuses more decimals. */
 export function coordinate(degrees: number): string {
   return String(Number(degrees.toFixed(4)) + 0)
 }
