@@ -19,7 +19,7 @@ export function buildPaymentTransaction(content: PaymentContent): Uint8Array {
   const burn = createBurnCheckedInstruction(account, mint, owner, burnBaseUnits, decimals, [], program)
   const to = key(terms.paymentTokenAccount)
   const transfer = createTransferCheckedInstruction(account, mint, to, owner, transferBaseUnits, decimals, [], program)
-  // Add the reference to the burn if there is no transfer, because the whole payment is burned.
+  // If the whole payment is burned, the transaction has no transfer, so add the reference to the burn.
   const listed = transferBaseUnits > 0n ? transfer : burn
   listed.keys.push({ pubkey: key(content.reference), isSigner: false, isWritable: false })
   // Put the memo directly in front of the transfer, because a Token-2022 account may require this.

@@ -7,7 +7,7 @@ import { addressOf, type Call, readCall } from './transferParser.ts'
 
 /*
  * Inner instructions as a simulation returns them. Nodes decode the instructions of programs that they support and
- * return the other instructions raw. There is no option for raw instructions only.
+ * return the other instructions raw. The request has no option to get all of them raw.
  */
 
 const parsedInstruction = z.object({ programId: z.string(), parsed: z.unknown() })

@@ -84,7 +84,7 @@ export function ledgerStatement(reference: PaymentReference, recorded: RecordedP
     burnedBaseUnits: text(settlement?.burnedBaseUnits),
     quoteId: settlement?.quoteId ?? null,
     receiptId: delivery === undefined ? null : `receipt_${delivery.leafHash.slice(0, 32)}`,
-    /** Path of the receipt on the public listener. Null if there is no receipt. */
+    /** Path of the receipt on the public listener. Null before the delivery, which creates the receipt. */
     receiptPath:
       attemptId === undefined
         ? null

@@ -76,7 +76,7 @@ export function inlineReferences(schema: Schema, start: Place): Schema {
   return isSchema(inlined) ? inlined : schema
 }
 
-/** Follows references. The node is undefined if there is no such member. */
+/** Follows references. The returned node is undefined if the member does not exist. */
 export function childOf({ node, place }: PlacedNode, name: string): PlacedNode {
   const member = isSchema(node) && Object.hasOwn(node, name) ? node[name] : undefined
   let child: PlacedNode = { node: member, place }

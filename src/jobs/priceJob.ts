@@ -59,7 +59,7 @@ export interface PriceJobDeps extends RepeatDeps {
     newest(): Promise<
       { readonly number: number; readonly effectiveAtMs: number; readonly list: PriceListPublished } | undefined
     >
-    /** False if the list `newestNumber` is no longer the newest, because another instance has published one. */
+    /** False if another instance has published a list after `newestNumber`. */
     append(list: PriceListPublished, newestNumber: number): Promise<boolean>
   }
 }

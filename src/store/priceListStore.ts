@@ -21,7 +21,7 @@ export interface PriceListStore {
   findPrice(endpoint: string, atMs: number, dollar?: Address): Promise<ListedPrice | undefined>
   listNumber(number: number): Promise<PriceListPublished | undefined>
   newest(): Promise<PriceListOnRecord | undefined>
-  /** False if `newestNumber` is no longer the newest list, because another instance has published one. */
+  /** False if another instance has published a list after `newestNumber`. */
   append(list: PriceListPublished, newestNumber: number): Promise<boolean>
   /** A list that equals the newest list is not recorded again, so a restart keeps its number. */
   publish(list: PriceListPublished): Promise<number>

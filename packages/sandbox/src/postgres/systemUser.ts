@@ -14,9 +14,9 @@ export interface SystemUser {
 }
 
 /**
- * An ordinary user runs Postgres without a switch, and root switches to `nobody`. The last account is `nobody` with the
- * capability to enter closed directories (a 0700 /root, or one of `mktemp -d`). It comes last because it could open
- * every file of the machine or container.
+ * An ordinary user runs Postgres without a switch. Root switches to the unprivileged user. If that fails, this user
+ * also gets the capability to enter closed directories (a 0700 /root, or one of `mktemp -d`). This attempt is the last,
+ * because the process could then open every file of the machine or container.
  */
 export async function accountsToTry(): Promise<readonly SystemUser[]> {
   const [uid = 0, gid = 0] = [process.getuid?.(), process.getgid?.()]
@@ -30,7 +30,7 @@ export async function accountsToTry(): Promise<readonly SystemUser[]> {
   ]
 }
 
-/** Every passwd file has the user `nobody`, usually with the number 65534 (macOS: -2). */
+/** Reads the number of the unprivileged user from the passwd file. It is usually 65534 (macOS: -2). */
 async function readNobody(): Promise<{ readonly uid: number; readonly gid: number }> {
   const match = /^nobody:[^:]*:(-?\d+):(-?\d+):/m.exec(await readFile('/etc/passwd', 'utf8'))
   return { uid: Number(match?.[1] ?? 65_534), gid: Number(match?.[2] ?? 65_534) }
