@@ -2,7 +2,10 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/support/longestFirst.ts'
 
-/** Compiled modules, for the test processes and the programs that they start. A program without it compiles for a second. */
+/**
+ * Compiled modules, for the test processes and the programs that they start. A program without it compiles for a
+ * second.
+ */
 const compileCache = fileURLToPath(new URL('.vitest/compileCache', import.meta.url))
 // Starts no Postgres: it only waits for the first test file that asks for one (docs/testing.md).
 const globalSetup = ['test/support/globalDatabase.ts']
@@ -21,7 +24,8 @@ export default defineConfig({
     // The file is for .ci/run, which prints the closing line from it.
     reporters: ['default', ['json', { outputFile: '.vitest/results.json' }]],
     retry: 0,
-    maxWorkers: 3,
+    // Two more than the processors of the smallest machine: a worker waits for Postgres, a browser or a chain a third of its time.
+    maxWorkers: 4,
     restoreMocks: true,
     sequence: { sequencer: LongestFirst },
     env: { NODE_COMPILE_CACHE: compileCache },
