@@ -107,11 +107,14 @@ function patroniEnvironment({ number, directory, postgresDirectory }: NodeOption
     PATRONI_REPLICATION_PASSWORD: password,
     PATRONI_REWIND_USERNAME: 'rewinder',
     PATRONI_REWIND_PASSWORD: password,
-    OWNER_PASSWORD: password,
-    API_1_PASSWORD: password,
-    API_2_PASSWORD: password,
-    READER_PASSWORD: password,
+    ...rolePasswords(directory),
   }
+}
+
+/** A value for each password that the shipped script reads, so that a new role cannot be missing here. */
+function rolePasswords(directory: string): Readonly<Record<string, string>> {
+  const script = readFileSync(`${directory}/create-roles.sh`, 'utf8')
+  return Object.fromEntries([...script.matchAll(/="\$([A-Z0-9_]+)"/g)].map(([, name = '']) => [name, password]))
 }
 
 /** The first process of Postgres, which is not a child of Patroni. */
