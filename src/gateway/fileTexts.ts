@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { parseDecimal } from '@tollbook/core/money'
-import { perMillionMaxMicroUsd } from '../pricing/parseMeteredPrices.ts'
-import { parsePriceMicroUsd, priceRule } from '../pricing/parsePrices.ts'
+import { parsePriceMicroUsd, priceMaxMicroUsd, priceRule } from '../pricing/parsePrices.ts'
 import { usdDecimals } from '../pricing/priceList.ts'
 
 /** Accepts numbers too, because YAML reads an unquoted price as a number. */
@@ -15,7 +14,7 @@ export const priceText = z.union([z.string(), z.number()]).transform((value, con
 /** US dollars per million units. Unlike `priceText`, it may be 0. */
 export const rateText = z.union([z.string(), z.number()]).transform((value, context) => {
   const rate = parseDecimal(String(value), usdDecimals)
-  if (rate !== undefined && rate <= perMillionMaxMicroUsd) return rate
+  if (rate !== undefined && rate <= priceMaxMicroUsd) return rate
   context.addIssue('must be a decimal number of US dollars from 0 to 10000, such as 3')
   return z.NEVER
 })

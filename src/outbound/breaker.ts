@@ -8,16 +8,16 @@ export type Breaker = ReturnType<typeof createBreaker>
 
 const failuresMax = 5
 const breakerRestMs = 30_000
-// After any answer, failures count for 5 minutes only for items that were answered before. Later, failures of all items
-// count.
+// For 5 minutes after any answer, unreadable answers count only for items that were answered before. Later, those of
+// all items count.
 const answeringMs = 5 * 60_000
-// An item has about 100 bytes.
+// An item usually has about 100 bytes.
 const answeredMax = 1_000
 const itemLengthMax = 500
 
 /**
- * Opens after five failures in a row, or for the pause that the provider requested. After the pause, one request probes
- * the provider. All other requests are refused until it succeeds, because the provider is probably still down.
+ * Opens for 30 s after five failures in a row, or for the pause that the provider requested. After five failures, one
+ * request then probes the provider, and the others are refused until it ends. If it fails, the breaker opens again.
  */
 export function createBreaker(clock: Clock) {
   let failuresInARow = 0
@@ -36,9 +36,10 @@ export function createBreaker(clock: Clock) {
     if (answeredItems.size > answeredMax && oldest !== undefined) answeredItems.delete(oldest)
   }
   // A malformed item may cause the failure. A caller with many malformed items must not stop all requests to the
-  // provider.
+  // provider. The failure of a probe always counts.
   const isOwnFault = (item: string) =>
-    failuresInARow < failuresMax && !answeredItems.has(item) && clock.monotonicMs() - answeredAtMs < answeringMs
+    failuresInARow < failuresMax &&
+    (failedItems.has(item) || (!answeredItems.has(item) && clock.monotonicMs() - answeredAtMs < answeringMs))
   return {
     isOpen: () => isProbed || clock.monotonicMs() < restsUntilMs,
     /** Call it for every request that `isOpen` permits. */
@@ -61,7 +62,7 @@ export function createBreaker(clock: Clock) {
      */
     failed(item?: string): boolean {
       isProbed = false
-      if (item !== undefined && (failedItems.has(item) || isOwnFault(item))) return false
+      if (item !== undefined && isOwnFault(item)) return false
       if (item !== undefined && failedItems.size < failuresMax) failedItems.add(item)
       failuresInARow++
       if (failuresInARow < failuresMax) return false

@@ -175,8 +175,8 @@ async function askInTries<T>(state: State, request: UpstreamRequest, read: (repl
   const { timeoutMs = timeoutMsDefault, triesMax = triesMaxDefault } = options
   const late = AbortSignal.timeout(timeoutMs)
   const signal = request.signal === undefined ? late : AbortSignal.any([late, request.signal])
+  pace?.take()
   for (let tries = 1; ; tries++) {
-    pace?.take()
     try {
       return read(await fetchReply(state, request, signal))
     } catch (error) {
@@ -184,6 +184,8 @@ async function askInTries<T>(state: State, request: UpstreamRequest, read: (repl
         throw error
       // Vary the pause from 50 % to 150 %, so that instances that failed together do not retry together.
       await clock.sleep(retryPauseMs * (0.5 + (clock.monotonicMs() % 1)))
+      // Other requests may have used up the pace meanwhile.
+      if (pace?.take() === false) throw error
     }
   }
 }

@@ -3,8 +3,8 @@ import { usdDecimals } from './priceList.ts'
 import { type ParsedList, parsedUnless, parseEntries, repeatedNames, type SettingEntry } from './commaList.ts'
 
 const pathPattern = /^(\/([A-Za-z0-9._-]+|\{\w+\}))+$/
-// 10,000 US dollars. A higher price is probably a typing mistake.
-const priceMaxMicroUsd = 10_000n * 10n ** BigInt(usdDecimals)
+/** 10,000 US dollars for a request or a million units. A higher price is probably a typing mistake. */
+export const priceMaxMicroUsd = 10_000n * 10n ** BigInt(usdDecimals)
 
 /** Parses `PRICES_USD`, such as `/api/data/crypto=0.03,/api/tools/pdf=0.1`. */
 export function parsePrices(setting: string): ParsedList<ReadonlyMap<string, bigint>> {

@@ -1,45 +1,51 @@
 import { LRUCache } from 'lru-cache'
 import { cacheBound } from './cacheBound.ts'
 import type { Clock } from '@tollbook/core/clock'
+import type { Failure } from '../product/product.ts'
 
 /**
  * Limits the lookups of a wallet for items that no provider has. A payment that is not spent yet can be used for any
- * number of such lookups, and each uses part of every provider's quota. Lookups with an answer are not counted, because
- * the wallet pays for them.
+ * number of such lookups, and each uses part of every provider's quota. Other lookups are not counted: the wallet pays
+ * for answers, and is not at fault for outages.
  */
 export interface MissBudget {
-  mayBegin(buyer: string): boolean
-  /**
-   * Counts a lookup. Undefined if the wallet has used its three misses in ten minutes. Otherwise returns a function,
-   * which the caller must call with the outcome.
-   */
-  begin(buyer: string): ((isMiss: boolean) => void) | undefined
+  /** Undefined: the wallet may begin a lookup. */
+  whyRefused(buyer: string): Failure | undefined
+  /** Counts a lookup in progress. The caller must call the returned function with the outcome. */
+  begin(buyer: string): (isMiss: boolean) => void
 }
 
 const missesMax = 3
+// Four orders of five symbols. The limit keeps a wallet from beginning any number of lookups before its first miss.
+const inProgressMax = 20
 const windowMs = 10 * 60_000
 const buyersMax = 5_000
 
+const refusalOf = (message: string): Failure => ({ kind: 'failed', code: 'UPSTREAM_FAILED', message })
+const tooManyMisses = refusalOf(
+  `this wallet asked for ${missesMax} items within 10 minutes that no provider knows, so no more are looked up for it; wait ten minutes`,
+)
+const tooManyAtOnce = refusalOf(
+  `this wallet has ${inProgressMax} lookups in progress; repeat with the same proof when they have ended`,
+)
+
 export function createMissBudget(clock: Clock): MissBudget {
   const perf = { now: () => clock.monotonicMs() }
-  const countedMs = new LRUCache<string, number[]>({ perf, ttlResolution: 0, ...cacheBound(buyersMax), ttl: windowMs })
-  const recent = (buyer: string) => (countedMs.get(buyer) ?? []).filter((atMs) => clock.monotonicMs() - atMs < windowMs)
+  const missedMs = new LRUCache<string, number[]>({ perf, ttlResolution: 0, ...cacheBound(buyersMax), ttl: windowMs })
+  const inProgress = new Map<string, number>()
+  const recent = (buyer: string) => (missedMs.get(buyer) ?? []).filter((atMs) => clock.monotonicMs() - atMs < windowMs)
   return {
-    mayBegin: (buyer) => recent(buyer).length < missesMax,
+    whyRefused(buyer) {
+      if (recent(buyer).length >= missesMax) return tooManyMisses
+      return (inProgress.get(buyer) ?? 0) >= inProgressMax ? tooManyAtOnce : undefined
+    },
     begin(buyer) {
-      const earlier = recent(buyer)
-      if (earlier.length >= missesMax) return undefined
-      // Count the lookup before its outcome is known, so that concurrent lookups are counted too.
-      const atMs = clock.monotonicMs()
-      countedMs.set(buyer, [...earlier, atMs])
+      inProgress.set(buyer, (inProgress.get(buyer) ?? 0) + 1)
       return (isMiss) => {
-        if (isMiss) return
-        const counted = recent(buyer)
-        const index = counted.indexOf(atMs)
-        countedMs.set(
-          buyer,
-          counted.filter((_each, at) => at !== index),
-        )
+        const left = (inProgress.get(buyer) ?? 0) - 1
+        if (left > 0) inProgress.set(buyer, left)
+        else inProgress.delete(buyer)
+        if (isMiss) missedMs.set(buyer, [...recent(buyer), clock.monotonicMs()])
       }
     },
   }

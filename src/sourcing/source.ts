@@ -16,7 +16,7 @@ import { cacheBound } from './cacheBound.ts'
 import { createLiveness, type Liveness } from '../product/liveness.ts'
 import { createMissBudget } from './missBudget.ts'
 import type { Provider, ProviderDeps } from './provider.ts'
-import { type AnswerWords, failureOfCode, failureOfError, tooManyMisses } from './sourceFailure.ts'
+import { type AnswerWords, failureOfCode, failureOfError } from './sourceFailure.ts'
 import { createProviderShares, type Lookup, type ProviderShares } from './providerShares.ts'
 import { type Credit, creditMeta, creditsOf } from '../product/providerTerms.ts'
 
@@ -29,18 +29,16 @@ export interface AnswerSource<Query, Data> {
    * Returns an answer or a failure. Failures of providers are returned and not thrown. Concurrent callers with the same
    * query share one request. `buyer` is the paying wallet, whose lookups of missing items are limited.
    */
-  ask(query: Query, buyer?: string): Promise<SourceFinding<Data>>
+  ask(query: Query, buyer?: string): Promise<Found<Data> | Failure>
   readonly liveness: Liveness
 }
 
-export type SourceFinding<Data> =
-  | {
-      readonly kind: 'found'
-      readonly data: Data
-      readonly details: Readonly<Record<string, Json>>
-      readonly meta: Meta
-    }
-  | Failure
+export interface Found<Data> {
+  readonly kind: 'found'
+  readonly data: Data
+  readonly details: Readonly<Record<string, Json>>
+  readonly meta: Meta
+}
 
 export interface SourceOptions<Query, Data> extends ProviderChainOptions<Query, Data>, AnswerWords {
   readonly keyOf: (query: Query) => string
@@ -99,19 +97,23 @@ export function createSource<Query, Data>(
   return {
     whyUnavailable(query, buyer) {
       if (query !== undefined && isAtHand(query)) return undefined
-      const isBarred = query !== undefined && buyer !== undefined && !misses.mayBegin(buyer)
-      return isBarred && !missing.has(keyOf(query))
-        ? tooManyMisses.message
-        : (whyUnavailable({ options, liveness }, query) ??
-            (query === undefined ? undefined : whyNoShare(options, query, shares(lookupOf(query, buyer)))))
+      if (query === undefined) return whyUnavailable({ options, liveness }, query)
+      const refused = buyer === undefined || missing.has(keyOf(query)) ? undefined : misses.whyRefused(buyer)
+      return (
+        refused?.message ??
+        whyUnavailable({ options, liveness }, query) ??
+        whyNoShare(options, query, shares(lookupOf(query, buyer)))
+      )
     },
     liveness,
     isKnownMissing: (query) => missing.has(keyOf(query)),
     async ask(query, buyer) {
       const key = keyOf(query)
       const askedAtMs = clock.monotonicMs()
-      const endLookup = buyer === undefined || isAtHand(query) ? () => undefined : misses.begin(buyer)
-      if (endLookup === undefined) return tooManyMisses
+      const counted = isAtHand(query) ? undefined : buyer
+      const refused = counted === undefined ? undefined : misses.whyRefused(counted)
+      if (refused !== undefined) return refused
+      const endLookup = counted === undefined ? undefined : misses.begin(counted)
       let isMiss = false
       try {
         const found = await cache.forceFetch(key, { context: { query, lookup: lookupOf(query, buyer) } })
@@ -129,7 +131,7 @@ export function createSource<Query, Data>(
         missing.set(key, true)
         return failureOfCode(options, 'NO_DATA')
       } finally {
-        endLookup(isMiss)
+        endLookup?.(isMiss)
       }
     },
   }

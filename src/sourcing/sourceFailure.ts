@@ -8,13 +8,6 @@ export interface AnswerWords {
   readonly hint?: string
 }
 
-export const tooManyMisses = {
-  kind: 'failed',
-  code: 'UPSTREAM_FAILED',
-  message:
-    'this wallet asked for 3 items within 10 minutes that no provider knows, so no more are looked up for it; wait ten minutes',
-} as const
-
 export function failureOfCode(
   { what, hint }: AnswerWords,
   code: 'NO_DATA' | 'UPSTREAM_FAILED' | 'UPSTREAM_TIMEOUT',

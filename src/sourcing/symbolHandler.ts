@@ -2,7 +2,7 @@ import { assert } from '@tollbook/core/assert'
 import type { Json } from '@tollbook/core/canonicalJson'
 import type { Outcome } from '../product/product.ts'
 import type { ProductHandler } from '../product/productDefinition.ts'
-import type { AnswerSource, SourceFinding } from './source.ts'
+import type { AnswerSource, Found } from './source.ts'
 import { text, type TextRule } from '../product/text.ts'
 
 /** Maximum of additional symbols in a request. Each symbol uses as much of the providers' quota as a separate request. */
@@ -36,7 +36,7 @@ interface SymbolHandlerOptions<Order, Query, Data> {
 
 export interface AnsweredQuery<Query, Data> {
   readonly query: Query
-  readonly found: Extract<SourceFinding<Data>, { kind: 'found' }>
+  readonly found: Found<Data>
 }
 
 /** One payment covers all symbols of an order, so the order is delivered completely or fails. */
@@ -50,21 +50,15 @@ export function symbolHandler<Order extends Json, Query extends { readonly symbo
     whyUnavailable: (order, buyer) =>
       order === undefined
         ? source.whyUnavailable()
-        : firstOf(queriesOf(order), (query) => source.whyUnavailable(query, buyer)),
-    whyNoData: (order) =>
-      firstOf(queriesOf(order), (query) =>
-        source.isKnownMissing(query) ? `no provider knew ${query.symbol} minutes ago; ${hint}` : undefined,
-      ),
+        : queriesOf(order)
+            .map((query) => source.whyUnavailable(query, buyer))
+            .find((why) => why !== undefined),
+    whyNoData(order) {
+      const missing = queriesOf(order).find((query) => source.isKnownMissing(query))
+      return missing === undefined ? undefined : `no provider knew ${missing.symbol} minutes ago; ${hint}`
+    },
     deliver: (order, { payer }) => deliver(options, order, payer),
   }
-}
-
-function firstOf<T>(items: readonly T[], find: (item: T) => string | undefined): string | undefined {
-  for (const item of items) {
-    const found = find(item)
-    if (found !== undefined) return found
-  }
-  return undefined
 }
 
 async function deliver<Order extends Json, Query extends { readonly symbol: string }, Data>(

@@ -44,3 +44,22 @@ test('rests again when the request after its rest is for an item that was never 
   expect(breaker.failed('odd')).toBe(true)
   expect(breaker.isOpen()).toBe(true)
 })
+
+test('rests again when the request after its rest is for an item that helped to open it', () => {
+  const { breaker, clock } = open()
+  failAll(breaker, items(5))
+  clock.forward(31_000)
+  breaker.enter()
+  expect(breaker.failed('item 0')).toBe(true)
+  expect(breaker.isOpen()).toBe(true)
+})
+
+test('a shorter pause does not end a longer one', () => {
+  const { breaker, clock } = open()
+  breaker.rest(60_000)
+  breaker.rest(1_000)
+  clock.forward(59_000)
+  expect(breaker.isOpen()).toBe(true)
+  clock.forward(1_000)
+  expect(breaker.isOpen()).toBe(false)
+})

@@ -63,6 +63,7 @@ test.each([
   ['large=1:2:3:4', 'has "large=1:2:3:4": write model=input:output'],
   ['large=1:20000', 'has "large=1:20000": write model=input:output'],
   ['large=1:2:0', 'has "large=1:2:0": the price must be a decimal number'],
+  ['large=1:2:10000.1', 'has "large=1:2:10000.1": the price must be a decimal number'],
   ['large=1:2,large=2:3', 'names "large" more than once'],
 ])('%j is refused with the entry and the fix', (setting, problem) => {
   const parsed = parseMeteredPrices(setting)

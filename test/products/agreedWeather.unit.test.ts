@@ -27,14 +27,16 @@ function open(answers: Answers) {
   const settings = Object.fromEntries(Object.entries(servers).map(([name, { url }]) => [name, { url }]))
   const fixture = openProviderFixture(settings, sampleTimeMs)
   const product = weather.open(fixture.deps)
+  const orderOf = (order: Readonly<Record<string, string>>) => {
+    const read = product.read(order)
+    assert(read.ok, 'the order is valid')
+    return read
+  }
+  const job = { signal: new AbortController().signal, requestId: 'r', payer: 'wallet', payment: 'payment' }
   return {
     ...fixture,
-    async deliver(order: Readonly<Record<string, string>> = { city: 'London' }) {
-      const read = product.read(order)
-      assert(read.ok, 'the order is valid')
-      const job = { signal: new AbortController().signal, requestId: 'r', payer: 'wallet', payment: 'payment' }
-      return await read.deliver(job)
-    },
+    orderOf,
+    deliver: (order: Readonly<Record<string, string>> = { city: 'London' }) => orderOf(order).deliver(job),
   }
 }
 
@@ -120,6 +122,20 @@ describe('the weather of a place', () => {
     servers.MET_NORWAY.answer(metNorway(12))
     clock.forward(60_000)
     expect(await deliver()).toMatchObject({ meta: { agreement: { kind: 'last_known' } } })
+  })
+
+  test('is not quoted to a wallet with as many lookups in progress as it may have', async () => {
+    let release = (): void => undefined
+    const released = new Promise<void>((resolve) => (release = resolve))
+    const hold: Answering = (response) => void released.then(() => response.writeHead(404).end())
+    const { deliver, orderOf } = open({ metNorway: hold, openMeteo: hold })
+    const at = (latitude: number) => ({ latitude: String(latitude), longitude: '0' })
+    const begun = Array.from({ length: 20 }, (_, latitude) => deliver(at(latitude)))
+    await new Promise(setImmediate)
+    expect(orderOf(at(50)).whyUnavailable('wallet')).toMatch(/20 lookups in progress/)
+    expect(orderOf(at(50)).whyUnavailable('another wallet')).toBeUndefined()
+    release()
+    await Promise.all(begun)
   })
 
   test('of another place is not sold', async () => {

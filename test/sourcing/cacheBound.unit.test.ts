@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import { expect, test } from 'vitest'
-import { assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { cacheBound } from '../../src/sourcing/cacheBound.ts'
 import { createMissBudget } from '../../src/sourcing/missBudget.ts'
@@ -11,15 +10,20 @@ test('a cache holds as many items as its bound, the latest ones', () => {
   expect([...cache.keys()].toSorted()).toEqual(['c', 'd', 'e'])
 })
 
-test('of lookups that begin at once, only the one with an answer is not counted', () => {
+test('of lookups that begin at once, only those without an answer are counted, and for ten minutes', () => {
   let nowMs = 0
   const budget = createMissBudget({ ...systemClock, monotonicMs: () => nowMs })
-  const [found, ...missed] = [1, 2, 3].map(() => assertPresent(budget.begin('buyer'), 'the budget has room'))
-  expect([budget.begin('buyer'), budget.mayBegin('other')]).toEqual([undefined, true])
-  found?.(false)
-  for (const end of missed) end(true)
-  expect(budget.begin('buyer')).toBeDefined()
-  expect(budget.mayBegin('buyer')).toBe(false)
+  const why = (buyer: string) => budget.whyRefused(buyer)?.message
+  const lookups = Array.from({ length: 20 }, () => budget.begin('buyer'))
+  expect(why('buyer')).toMatch(/20 lookups in progress/)
+  expect(why('other')).toBeUndefined()
+  for (const [index, end] of lookups.entries()) end(index < 2)
+  expect(why('buyer')).toBeUndefined()
+  nowMs = 1
+  budget.begin('buyer')(true)
+  expect(why('buyer')).toMatch(/3 items within 10 minutes/)
+  nowMs = 599_999
+  expect(why('buyer')).toBeDefined()
   nowMs = 600_000
-  expect(budget.mayBegin('buyer'), 'ten minutes later').toBe(true)
+  expect(why('buyer'), 'ten minutes after the first').toBeUndefined()
 })

@@ -347,6 +347,17 @@ describe('a buyer who asks for things that no provider knows', () => {
     expect(await source.ask('eth', 'wallet-a')).toMatchObject({ kind: 'found' })
   })
 
+  test('and in parallel for things that exist is answered for each, to a limit of lookups in progress', async () => {
+    const { source } = open()
+    const buy = (count: number, of: string) =>
+      Promise.all(Array.from({ length: count }, (_, item) => source.ask(`${of}${item}`, 'wallet-d')))
+    expect(new Set((await buy(20, 'a')).map(({ kind }) => kind))).toEqual(new Set(['found']))
+    const crowd = await buy(21, 'b')
+    expect(crowd.slice(0, 20).filter(({ kind }) => kind === 'found')).toHaveLength(20)
+    expect(crowd[20]).toMatchObject({ message: expect.stringMatching(/20 lookups in progress/) })
+    expect(await source.ask('b20', 'wallet-d'), 'they have ended').toMatchObject({ kind: 'found' })
+  })
+
   test('answers and outages are not counted against a wallet', async () => {
     const { source } = open()
     for (let item = 0; item < 5; item++)

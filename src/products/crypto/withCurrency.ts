@@ -4,7 +4,7 @@ import type { Outcome, Value } from '../../product/product.ts'
 import { cryptoAnswer, type CryptoOrder, type priced } from './cryptoParameters.ts'
 import type { ProductHandler } from '../../product/productDefinition.ts'
 import type { ExchangeRates, OtherCurrency, RatesQuery } from './providers/exchangeRate.ts'
-import type { AnswerSource, SourceFinding } from '../../sourcing/source.ts'
+import type { AnswerSource, Found } from '../../sourcing/source.ts'
 
 type Rates = AnswerSource<RatesQuery, ExchangeRates>
 
@@ -36,7 +36,7 @@ function currencyOf({ currency }: CryptoOrder): OtherCurrency | undefined {
 function inCurrency(
   { data, meta }: Value,
   currency: OtherCurrency,
-  { data: rates, meta: rateMeta }: Extract<SourceFinding<ExchangeRates>, { kind: 'found' }>,
+  { data: rates, meta: rateMeta }: Found<ExchangeRates>,
 ): Value {
   const perUsd = rates[currency]
   const { more, ...first } = cryptoAnswer.parse(data)

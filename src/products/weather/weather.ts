@@ -73,7 +73,7 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
     whyUnavailable(asked, buyer) {
       if (asked === undefined) return source.whyUnavailable()
       const search = findOrdered(gazetteer, asked)
-      if (search.kind !== 'unlisted') return source.whyUnavailable(queryOf(asked, search.place))
+      if (search.kind !== 'unlisted') return source.whyUnavailable(queryOf(asked, search.place), buyer)
       // Skip a place that is known to be missing: `whyNoData` reports NO_DATA for it, even while every provider is
       // down.
       return geocoding.isKnownMissing(search.query)

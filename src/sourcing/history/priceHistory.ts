@@ -3,7 +3,7 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
 import type { Outcome, Value } from '../../product/product.ts'
 import type { ProductHandler } from '../../product/productDefinition.ts'
-import type { AnswerSource } from '../source.ts'
+import type { AnswerSource, Found } from '../source.ts'
 import type { Bar } from './bars.ts'
 
 /** Bars from oldest to newest, with prices in `currency`. */
@@ -14,7 +14,7 @@ export interface PriceHistory {
   readonly facts?: Readonly<Record<string, Json>>
 }
 
-// Maximum of daily bars in a year. A leap year has fewer working days, and exchanges have fewer trading days.
+// EODHD's year has 367 dates, today and the 366 days before. At most 263 of them are weekdays.
 const barsMax = 263
 
 export const shownHistory = z.object({
@@ -74,9 +74,7 @@ export function withHistory<Order extends Json, Query>(
   }
 }
 
-type FoundHistory = Extract<Awaited<ReturnType<AnswerSource<unknown, PriceHistory>['ask']>>, { kind: 'found' }>
-
-function withShown({ data, meta }: Value, { data: history, meta: historyMeta }: FoundHistory): Value {
+function withShown({ data, meta }: Value, { data: history, meta: historyMeta }: Found<PriceHistory>): Value {
   const { bars, intervalMs, currency, facts = {} } = history
   const shown = {
     intervalMinutes: intervalMs / 60_000,
