@@ -16,12 +16,12 @@ import { listedParameters, withoutMembers } from './listedParameters.ts'
 import type { ErrorAdvice } from './verdicts.ts'
 
 /** Returns a name made from the words of the path, such as `Crypto` for `/api/data/crypto`. */
-function nameOf({ path }: Endpoint): string {
+function nameOf({ path }: Pick<Endpoint, 'path'>): string {
   const words = path.replace(/^\/api\/(?:ai|data|tools)(?=\/)/, '').match(/[A-Za-z0-9]+/g) ?? []
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
-export function orderSchemaPath(endpoint: Endpoint): string {
+export function orderSchemaPath(endpoint: Pick<Endpoint, 'path'>): string {
   return `/openapi.json#/components/schemas/${nameOf(endpoint)}Order`
 }
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { products } from '../support/builtinProducts.ts'
 import { newcomerEnv } from '../support/localProcess.ts'
 import { providersOutOfReach } from '../support/providersOutOfReach.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
@@ -19,7 +20,7 @@ async function runDemo(home: string) {
 }
 
 describe('the demo', () => {
-  test('without flags and without providers buys all eight products as samples, uses a tab, and the ledger agrees', async () => {
+  test('without flags and without providers buys all products of the envelope as samples, uses a tab, and the ledger agrees', async () => {
     const { code, stdout, stderr } = await runDemo(await makeScratchDirectory())
     expect(stderr).toBe('')
     expect(code).toBe(0)
@@ -38,8 +39,11 @@ describe('the demo', () => {
       /Owed by the ledger for the tab: 15 to the burn, 950 to the wallet/,
     ])
       expect(stdout).toMatch(line)
-    expect(stdout.match(/source sample:/g)).toHaveLength(5)
-    expect(stdout).toContain('Of 9 payments')
+    const bought = products.filter(({ stream }) => stream === undefined)
+    const sampled = bought.filter(({ providers }) => providers.length > 0)
+    expect(stdout.match(/source sample:/g)).toHaveLength(sampled.length)
+    // The paid request of the beginning is one more.
+    expect(stdout).toContain(`Of ${bought.length + 1} payments`)
     expect(stdout).toContain('They agree to the base unit.')
   })
 })

@@ -5,7 +5,7 @@ import { couldNotRun } from './verdict.ts'
 
 /*
  * `npm start` of a newcomer without internet: in a network namespace with loopback and no route, without configuration.
- * All eight products answer 402 without a payment and 200 with one, and answers made of samples say so.
+ * All products answer 402 without a payment and 200 with one, and answers made of samples say so.
  */
 
 proofCommand(
