@@ -1,13 +1,13 @@
 import { type IncomingMessage, request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { isIP, isIPv6, type LookupFunction } from 'node:net'
-import { Readable } from 'node:stream'
+import { Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { assert } from '@tollbook/core/assert'
 import { type EgressRules, judgeTarget } from './egressRules.ts'
 import { findUrlProblem, type Target, targetOf } from './urlGuard.ts'
 
-/** Connects only to addresses that the egress rules allow. Redirects are returned and not followed. */
+/** A GET request, whose connection the egress rules judge. Redirects are returned and not followed. */
 export interface PinnedRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
@@ -45,7 +45,7 @@ export function createPinnedGet(rules: EgressRules): PinnedGet {
   }
 }
 
-/** An IP address is allowed unconditionally. A name is not, because the owner of the name decides which address it has. */
+/** Allows a chosen IP address. A chosen name gets only its port, because its owner decides which address it has. */
 function rulesFor(rules: EgressRules, { hostname, port }: Target): EgressRules {
   const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
   return { ...rules, ports: [port], allowHosts: [...rules.allowHosts, ...(isAddress ? [`${hostname}:${port}`] : [])] }
@@ -100,18 +100,16 @@ function responseOf(incoming: IncomingMessage): Response {
   return new Response(Readable.toWeb(decompressed(incoming)), { status, headers })
 }
 
-const decompressors = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-} as const
+const decompressors = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+])
 
 function decompressed(incoming: IncomingMessage): Readable {
-  const encoding = incoming.headers['content-encoding']?.trim().toLowerCase()
-  const found = Object.entries(decompressors).find(([name]) => name === encoding)
-  if (found === undefined) return incoming
-  const [, create] = found
+  const create = decompressors.get(incoming.headers['content-encoding']?.trim().toLowerCase() ?? '')
+  if (create === undefined) return incoming
   const plain = create()
   incoming.on('error', (error) => plain.destroy(error))
   plain.once('close', () => incoming.destroy())

@@ -25,7 +25,8 @@ export function priceAll(
     const neededBaseUnits = requiredBaseUnits({ priceMicroUsd, tokenPriceAttoUsd, decimals })
     if (neededBaseUnits > baseUnitsMax) return `${endpoint} would cost more tokens than can exist`
     if (neededBaseUnits < smallestBaseUnits) {
-      const usd = formatDecimal(usdOf(smallestBaseUnits, { tokenPriceAttoUsd, decimals }), usdDecimals)
+      const scale = 10n ** BigInt(decimals + tokenPriceDecimals - usdDecimals)
+      const usd = formatDecimal(divideRoundingUp(smallestBaseUnits * tokenPriceAttoUsd, scale), usdDecimals)
       return `${endpoint} costs ${neededBaseUnits} base units, and the burn would take all of it. The smallest price that splits is ${smallestBaseUnits} base units, ${usd} USD at this token price`
     }
     const shares = isDeposit === true ? wholeDeposit(neededBaseUnits) : split(neededBaseUnits, policy)
@@ -37,8 +38,4 @@ export function priceAll(
 /** A deposit is prepaid completely: nothing is burned or shared until a tab spends it. */
 export function wholeDeposit(baseUnits: bigint): DividedPrice {
   return { burnBaseUnits: 0n, shares: [{ account: depositAccount, baseUnits }] }
-}
-
-function usdOf(baseUnits: bigint, { tokenPriceAttoUsd, decimals }: Omit<TokenValue, 'split'>): bigint {
-  return divideRoundingUp(baseUnits * tokenPriceAttoUsd, 10n ** BigInt(decimals + tokenPriceDecimals - usdDecimals))
 }

@@ -30,12 +30,14 @@ export interface LivenessDeps {
   readonly isProbed: boolean
 }
 
-// The interval grows from 2 s to a minute, so that the service notices a recovery within about a minute.
+// While no provider works, the interval doubles from 4 s to a minute, so that a recovery is noticed within about a
+// minute. Otherwise it is 2 s.
 const gapMinMs = 2_000
 const gapMaxMs = 60_000
-// At most 96 probes a day. The smallest metered plan has 800 requests a day.
+// At most 96 probes a day. The smallest metered plan has 20,000 requests a month, which is 650 a day.
 const meteredGapMs = 15 * 60_000
-// A working provider is probed again after this silence. Buyers' requests usually make the probe unnecessary.
+// A working provider is probed again if it has not answered for this time. Buyers' requests usually make the probe
+// unnecessary.
 const idleMs = 30 * 60_000
 
 interface ProviderState extends ProbedProvider {
@@ -56,11 +58,8 @@ export function createLiveness(deps: LivenessDeps, providers: readonly ProbedPro
   const standings = providers
     .toSorted((a, b) => Number(a.isMetered ?? false) - Number(b.isMetered ?? false))
     .map((provider): ProviderState => {
-      const probe = () => provider.probe()
-      const whyUnavailable = () => provider.whyUnavailable()
-      const { name, isMetered = false } = provider
       const unheard = { isDoubted: false, heardAtMs: startedAtMs, probedAtMs: Number.NEGATIVE_INFINITY }
-      return { name, isMetered, whyUnavailable, probe, answers: !deps.isProbed, ...unheard }
+      return { ...provider, answers: !deps.isProbed, ...unheard }
     })
   const state: State = { ...deps, standings, nextAtMs: startedAtMs, gapMs: gapMinMs }
   const find = (name: string) => standings.find((standing) => standing.name === name)
@@ -93,7 +92,10 @@ function isDue(state: State): boolean {
   return state.isProbed && nowMs >= state.nextAtMs && state.standings.some((standing) => isWanted(state, standing))
 }
 
-/** A provider is probed if it failed a buyer, had no request for half an hour, or no provider of the product works. */
+/**
+ * A working provider is probed if it failed a buyer, or has not answered for half an hour. Another provider is probed
+ * only while no provider of the product works.
+ */
 function isWanted(state: State, standing: ProviderState): boolean {
   const nowMs = state.clock.monotonicMs()
   if (standing.whyUnavailable() !== undefined) return false

@@ -22,7 +22,13 @@ const sentPage = (language: string) =>
   })
 
 // CSS pixels per unit of length.
-const unitPixels = { px: 1, in: 96, cm: 96 / 2.54, mm: 9.6 / 2.54 } as const
+const inch = 96
+const unitPixels = new Map([
+  ['px', 1],
+  ['in', inch],
+  ['cm', inch / 2.54],
+  ['mm', inch / 25.4],
+])
 // Five inches, at 96 CSS pixels per inch. A larger margin would leave too little of the page.
 const marginPixelsMax = 480
 const length = /^(\d{1,3}(?:\.\d{1,4})?)(px|in|cm|mm)$/
@@ -39,9 +45,9 @@ function isMargin(value: string): boolean {
 }
 
 function pixelsOf(value: string): number | undefined {
-  const [, amount, unit] = length.exec(value) ?? []
-  const known = Object.entries(unitPixels).find(([name]) => name === unit)
-  return known === undefined ? undefined : Number(amount) * known[1]
+  const [, amount, unit = ''] = length.exec(value) ?? []
+  const pixels = unitPixels.get(unit)
+  return pixels === undefined ? undefined : Number(amount) * pixels
 }
 
 const margin = z.strictObject(
@@ -91,8 +97,8 @@ function roomOf({ format = formatDefault, margin: given, landscape = false }: Pa
   const { top, right, bottom, left } = { ...marginDefault, ...given }
   const upright = paperInches[format]
   const { width, height } = landscape ? { width: upright.height, height: upright.width } : upright
-  const across = width * unitPixels.in - (pixelsOf(left) ?? 0) - (pixelsOf(right) ?? 0)
-  const along = height * unitPixels.in - (pixelsOf(top) ?? 0) - (pixelsOf(bottom) ?? 0)
+  const across = width * inch - (pixelsOf(left) ?? 0) - (pixelsOf(right) ?? 0)
+  const along = height * inch - (pixelsOf(top) ?? 0) - (pixelsOf(bottom) ?? 0)
   return { across, along }
 }
 

@@ -3,7 +3,7 @@ import type { Reply } from '../../../outbound/upstreamRequest.ts'
 import type { Upstream } from '../../../outbound/upstream.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 import { openCoinGecko, refuseCoinGeckoError } from './coinGeckoUpstream.ts'
-import { byRank, cryptoObservation, type CryptoProvider, type CryptoQuery, isRanked } from './cryptoPrice.ts'
+import { cryptoObservation, type CryptoProvider, type CryptoQuery, isRanked } from './cryptoPrice.ts'
 import type { Observation, ProviderDeps } from '../../../sourcing/provider.ts'
 import { ofUpstream } from '../../../outbound/publicUpstream.ts'
 import { readJson } from '../../../outbound/upstreamReply.ts'
@@ -13,7 +13,7 @@ import type { CryptoPrice } from './cryptoPrice.ts'
 const candidatesMax = 50
 
 const nullableNumber = z.number().nullish()
-// A figure that is only used for checks. Ignore unreadable values.
+// A figure for checks and `details`, which may be absent. Ignore unreadable values.
 const unsoldNumber = z.number().nullish().catch(undefined)
 const market = z.object({
   id: z.string().regex(/^[^\s<>&"']{1,200}$/),
@@ -64,7 +64,7 @@ function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
   const readable = items.flatMap((item) => market.safeParse(item).data ?? [])
   const candidates = readable
     .filter(({ symbol }) => query.id !== undefined || symbol.toLowerCase() === symbolOf(query))
-    .toSorted((a, b) => byRank(rankedOf(a), rankedOf(b)))
+    .toSorted(byRank)
   const chosen = candidates.find(({ id, market_cap_rank: rank }) =>
     meant === undefined ? isRanked(rank) : id === meant,
   )
@@ -94,6 +94,8 @@ function read(reply: Reply, query: CryptoQuery): Observation<CryptoPrice> {
   })
 }
 
-function rankedOf({ market_cap_rank: rank, total_volume: volume }: CoinMarket) {
-  return { rank, volume }
+/** Sorts by rank of market capitalisation, then by volume. Unranked coins come last. */
+function byRank(a: CoinMarket, b: CoinMarket): number {
+  const rankOf = ({ market_cap_rank: rank }: CoinMarket) => (isRanked(rank) ? rank : Number.MAX_SAFE_INTEGER)
+  return rankOf(a) - rankOf(b) || (b.total_volume ?? 0) - (a.total_volume ?? 0)
 }

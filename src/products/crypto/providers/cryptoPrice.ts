@@ -134,7 +134,7 @@ function detailsOf({ id, name, rank, high, low, supply }: CryptoFigures) {
   }
 }
 
-// Bounds that detect defective answers. Every coin costs less than a thousandth of `priceMax`. All coins together are
+// Bounds that detect defective answers. Every coin costs less than a hundredth of `priceMax`. All coins together are
 // worth at most a tenth of `marketCapMax`.
 const priceMax = 1e8
 const marketCapMax = 1e14
@@ -164,17 +164,6 @@ function refuseContradiction(sold: Sold): void {
   const percent = (changeAmount / (price - changeAmount)) * 100
   if (!(Math.abs(percent - changePercent) <= Math.max(changePointsMax, Math.abs(percent) / 4)))
     throw refuse('the change in dollars contradicts the change in per cent')
-}
-
-export interface RankedCoin {
-  readonly rank: number | null | undefined
-  readonly volume: number | null | undefined
-}
-
-/** Sorts by rank of market capitalisation, then by volume. Unranked coins come last. */
-export function byRank(a: RankedCoin, b: RankedCoin): number {
-  const rankOf = ({ rank }: RankedCoin) => (isRanked(rank) ? rank : Number.MAX_SAFE_INTEGER)
-  return rankOf(a) - rankOf(b) || (b.volume ?? 0) - (a.volume ?? 0)
 }
 
 /** CoinPaprika writes 0 for an unranked coin, and CoinGecko writes null. */

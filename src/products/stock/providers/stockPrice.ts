@@ -3,7 +3,7 @@ import { type AgreementRule, movePercentMax } from '../../../sourcing/agreement/
 import { signedPercent, signedText } from '../../../sourcing/signedText.ts'
 import { type Observation, positive, type Provider } from '../../../sourcing/provider.ts'
 import { expectedCurrencies, isOfUnitedStates, type Ticker } from './ticker.ts'
-import { usSessionsMissed } from './usSession.ts'
+import { missesUsSession } from './usSession.ts'
 
 export interface StockQuery {
   readonly symbol: string
@@ -41,13 +41,13 @@ export interface StockFigures {
   readonly low?: number | null | undefined
   /** The provider's own daily change, which must match the computed change. */
   readonly changePercent?: number | null | undefined
-  /** Start of the regular trading session, if one is running at `nowMs`. Undefined while the market is closed. */
+  /** Start of the regular session that is running at `nowMs`, or an earlier time. Undefined: no session is known. */
   readonly openSinceMs: number | undefined
   readonly nowMs: number
 }
 
-// Bound that detects defective prices. The most expensive share costs less than a million dollars, and a dollar is
-// about 25,000 of the smallest currency unit.
+// Bound that detects defective prices. The most expensive share costs less than a million dollars. A factor of 10,000
+// leaves room for currencies with small units.
 const priceMax = 1e10
 // Time after the opening in which a price may still be from the previous day. Some providers are 15 minutes late.
 const openingMs = 30 * 60_000
@@ -167,16 +167,16 @@ function ageDoubtOf(ticker: Ticker, { asOfMs, nowMs, openSinceMs, volume, isFund
   if (volume === 0 || isFund === true) return undefined
   const isOpen = openSinceMs !== undefined && nowMs - openSinceMs >= openingMs
   if (isOpen && nowMs - asOfMs > tradeAgeMaxMs) return 'a trade of an earlier hour'
-  return isOfUnitedStates(ticker) && usSessionsMissed(asOfMs, nowMs) > 0 ? 'a price of an earlier session' : undefined
+  return isOfUnitedStates(ticker) && missesUsSession(asOfMs, nowMs) ? 'a price of an earlier session' : undefined
 }
 
-/** Refuses a price from an earlier day while the market is open. A share without a trade today keeps its old price. */
+/** Refuses a price from an earlier day after the first half hour. A share without a trade today keeps its old price. */
 function refuseOldTrade({ openSinceMs, nowMs, volume }: StockFigures, asOfMs: number): void {
   if (openSinceMs === undefined || nowMs - openSinceMs < openingMs || volume === 0) return
   if (asOfMs < openSinceMs) throw new UpstreamFailure('incomplete', 'a price of an earlier day in an open market')
 }
 
-/** Zero is valid for a share without a trade today: the price must then equal the previous close. */
+/** Zero is valid for a fund, and for a share without a trade today, whose price then equals the previous close. */
 function volumeOf({ volume, price, previousClose, isFund = false }: StockFigures): number {
   if (isFund) return volume ?? 0
   if (volume === 0 && price === previousClose) return 0

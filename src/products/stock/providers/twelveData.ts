@@ -101,7 +101,7 @@ function fieldsOf(query: StockQuery, key: string): Readonly<Record<string, strin
   return { symbol: withClass(query.ticker, '.'), ...place, apikey: key }
 }
 
-/** ISO 10383. Undefined for listings in the United States. Throws `not_covered` for a suffix without a code. */
+/** ISO 10383. Undefined for a ticker without an exchange. Throws `not_covered` for a suffix without a code. */
 function micOf({ ticker: { exchangeSuffix } }: StockQuery): string | undefined {
   if (exchangeSuffix === undefined) return undefined
   const mic = micOfSuffix.get(exchangeSuffix)
@@ -142,15 +142,12 @@ function readQuote(reply: Reply, query: StockQuery, { mic, nowMs }: Reading): Ob
   })
 }
 
+type Listed = Pick<z.infer<typeof quote>, 'symbol' | 'mic_code'>
+
 function refuseOther({ symbol, mic_code: answered }: Listed, { ticker }: StockQuery, mic: string | undefined): void {
   if (!isSameSymbol(symbol, withClass(ticker, '.')))
     throw new UpstreamFailure('bad_payload', 'another symbol was answered')
   if (mic !== undefined && answered !== mic) throw new UpstreamFailure('not_covered', 'another exchange answered')
-}
-
-interface Listed {
-  readonly symbol: string
-  readonly mic_code?: string | null | undefined
 }
 
 function openSinceMs(mic: string | undefined, nowMs: number): number {

@@ -18,19 +18,17 @@ export function usSessionSinceMs(nowMs: number): number | undefined {
 }
 
 const dayMs = 24 * 60 * 60_000
-const missedMax = 10
 // For this time after a session ends, a price from before the session is still accepted. Providers are up to 15 minutes
 // late.
 const settlingMs = 30 * 60_000
 
-/** Whole sessions between the two times, at most 10. Public holidays are treated as trading days. */
-export function usSessionsMissed(sinceMs: number, nowMs: number): number {
-  let missed = 0
-  for (let day = 0; day <= missedMax && sinceMs + day * dayMs <= nowMs + dayMs; day++) {
-    const session = sessionOfDay(sinceMs + day * dayMs)
-    if (session !== undefined && session.opensMs > sinceMs && session.closesMs + settlingMs < nowMs) missed++
-  }
-  return missed
+/** True if a whole session lies between the two times. Public holidays are treated as trading days. */
+export function missesUsSession(sinceMs: number, nowMs: number): boolean {
+  // The next session is at most three days away, after a weekend.
+  const next = [0, 1, 2, 3]
+    .map((day) => sessionOfDay(sinceMs + day * dayMs))
+    .find((one) => one !== undefined && one.opensMs > sinceMs)
+  return next !== undefined && next.closesMs + settlingMs < nowMs
 }
 
 function sessionOfDay(atMs: number): { readonly opensMs: number; readonly closesMs: number } | undefined {

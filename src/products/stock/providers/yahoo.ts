@@ -18,7 +18,7 @@ const browserAgent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML,
 const pacePublic = { requests: 20, perSeconds: 60 }
 
 const number = z.number().nullish()
-// A figure that is only used for checks. Ignore unreadable values.
+// A figure for checks and `details`, which may be absent. Ignore unreadable values.
 const unsold = z.number().nullish().catch(undefined)
 const text = z.string().max(500).nullish()
 const period = z.object({ start: z.number(), end: z.number() }).nullish()
@@ -168,11 +168,9 @@ function readYahooChart<T extends z.ZodType>(reply: Reply, one: T): z.infer<T> {
   return first
 }
 
-function refuseProblem(
-  problem: { readonly code: string; readonly description?: string | null | undefined } | null | undefined,
-) {
-  if (problem === undefined || problem === null) return
-  const { code, description } = problem
+function refuseProblem(given: z.infer<typeof problem>): void {
+  if (given === undefined || given === null) return
+  const { code, description } = given
   if (code === 'Not Found' || /no data found|data doesn't exist/i.test(description ?? ''))
     throw new UpstreamFailure('not_found', 'no data found')
   if (code === 'Unauthorized') throw new UpstreamFailure('auth', 'wants a crumb')

@@ -1,3 +1,4 @@
+import type { City } from './cityFile.ts'
 import { foldName } from './foldName.ts'
 import { regions } from './regions.ts'
 
@@ -52,13 +53,7 @@ export function countryNameOf(countryCode: string): string {
   return plainNames[countryCode] ?? english.of(countryCode) ?? countryCode
 }
 
-export function regionNameOf({
-  countryCode,
-  regionCode,
-}: {
-  readonly countryCode: string
-  readonly regionCode: string
-}) {
+export function regionNameOf({ countryCode, regionCode }: Pick<City, 'countryCode' | 'regionCode'>) {
   return regions.find((region) => region.countryCode === countryCode && region.code === regionCode)?.names[0]
 }
 

@@ -201,9 +201,9 @@ function observationOf(
 const continuous = { withinMs: 2 * 60 * 60 * 1000, celsius: 5, humidityPercent: 40 }
 
 function isContinued(
-  now: { readonly timeMs: number; readonly celsius: number; readonly humidityPercent: number },
+  now: { readonly [field in 'timeMs' | 'celsius' | 'humidityPercent']: number },
   steps: readonly Step[],
-): boolean {
+) {
   const near = steps.filter(
     ({ timeMs }) => timeMs !== now.timeMs && Math.abs(timeMs - now.timeMs) <= continuous.withinMs,
   )
