@@ -4,7 +4,7 @@ import { createMarket, figure, type Market } from './marketPrice.ts'
 import type { UpstreamAccess } from '../outbound/publicUpstream.ts'
 import { readJson } from '../outbound/upstreamReply.ts'
 
-// Maximum of pairs to accept. DEX Screener returns thirty.
+// Maximum of pairs to accept. DEX Screener returns at most thirty.
 const pairsMax = 200
 
 const count = z.number().nullish()
@@ -33,7 +33,7 @@ export function createDexscreener(deps: UpstreamAccess): Market {
   })
 }
 
-/** Throws if no pool has a price and recent trades. */
+/** Throws if no pool has a price, liquidity and recent trades. */
 function deepestOf(all: readonly TokenPair[], mint: string): TokenPair {
   // Compare addresses case-sensitively. Skip pairs in which the token is the quote token, because they state the price
   // of the other token.

@@ -13,17 +13,14 @@ export interface PricedToken {
   readonly decimals: number
 }
 
-/** A market that reports the price of the token. Only the price job queries markets, at intervals. Products never do. */
+/** A market that reports the price of a token. Only background jobs query markets, at intervals. */
 export interface Market {
   readonly name: string
-  /** Requests the price, with the market's own time-out. Throws only `UpstreamFailure`. */
+  /** Requests the price, with a time-out of 3 s. Throws only `UpstreamFailure`. */
   ask(token: PricedToken): Promise<{ readonly data: Omit<MarketReading, 'source'>; readonly asOfMs: number }>
 }
 
-/**
- * Schema of a figure that is a JSON number or a text. A number is converted to its shortest decimal text, which has at
- * least 15 significant digits.
- */
+/** Schema of a figure that is a JSON number or a text. A number becomes a text that keeps 15 significant digits. */
 export const figure = z
   .union([z.string().max(120), z.number()])
   .transform(String)

@@ -37,8 +37,8 @@ export async function judgeTarget(rules: EgressRules, target: Target): Promise<E
   return { kind: 'reachable', addresses: addresses.slice(0, addressesMax) }
 }
 
-// getaddrinfo is not used: each lookup blocks a thread of Node's pool until the name server answers. A page may contain
-// a hundred host names of a silent name server, and file access and compression would then wait for threads.
+// Names that callers choose are not resolved by getaddrinfo, which blocks a thread of Node's pool for each lookup. A
+// page may contain a hundred host names of a silent name server, and file access would then wait for threads.
 const resolverOptions = { timeout: 2_000, tries: 2 }
 
 export function createResolve(servers?: readonly string[]): Resolve {

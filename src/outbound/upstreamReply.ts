@@ -30,7 +30,7 @@ export function parseJson({ text, status }: Reply): unknown {
   }
 }
 
-/** Independent of the status. Undefined if the body does not match the schema of an error. */
+/** Ignores the status. Undefined if the body does not match the schema of an error. Throws for broken JSON. */
 export function errorIn<T>(reply: Reply, schema: z.ZodType<T>): T | undefined {
   return reply.text.trimStart().startsWith('{') ? schema.safeParse(parseJson(reply)).data : undefined
 }

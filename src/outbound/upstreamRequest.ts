@@ -32,7 +32,7 @@ export interface UpstreamRequestOptions {
   readonly readsFailures?: boolean
   /** Pause that the body of a 429 requests. Absent: use only the Retry-After header. */
   readonly pauseMs?: (reply: Reply) => number
-  /** For the whole answer, including a second attempt. */
+  /** For the whole answer, including a second attempt. For a stream: until its first byte. */
   readonly timeoutMs?: number
   readonly bytesMax?: number
 }

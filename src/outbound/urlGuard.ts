@@ -2,9 +2,9 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 import { domainToUnicode } from 'node:url'
 
 /*
- * Callers may request only global unicast addresses. The ranges are listed here, because the usual library treats 5 of
- * 63 special addresses as ordinary. This check refuses a URL before the quote. The addresses of a host name are checked
- * when the connection is opened.
+ * Callers may request only global unicast addresses. The ranges are listed here, because the library `ipaddr.js` treats
+ * 5 of 63 special addresses as ordinary. `findUrlProblem` refuses a URL before the quote. The addresses of a host name
+ * are checked when the connection is opened.
  */
 
 const notGlobalV4: readonly [string, number][] = [
@@ -25,7 +25,7 @@ const notGlobalV4: readonly [string, number][] = [
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
 ]
-// In IPv6, only 2000::/3 is global unicast. Exclude the special ranges in it: Teredo, ORCHID, 6to4 and documentation.
+// In IPv6, only 2000::/3 is global unicast. These ranges in it are special, such as Teredo, 6to4 and documentation.
 const notGlobalV6: readonly [string, number][] = [
   ['2001::', 23],
   ['2001:db8::', 32],

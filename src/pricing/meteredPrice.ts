@@ -44,7 +44,7 @@ const outputPerInput = 4n
 const inputTokensUsual = 4_000n
 const minimumShare = 50n
 
-/** With this price, a full-length answer to the longest conversation costs the fixed price. */
+/** With this price, a full-length answer to the longest conversation costs at least the fixed price. */
 export function meteredPriceOf(priceMicroUsd: bigint, outputTokensMax: number): MeteredPrice {
   const units = inputTokensUsual + BigInt(outputTokensMax) * outputPerInput
   const inputPerMillionMicroUsd = divideRoundingUp(priceMicroUsd * million, units)

@@ -62,7 +62,7 @@ export interface PriceListConfig {
   readonly productsOff: ReadonlySet<string>
 }
 
-/** Reports prices for unknown paths, because the operator would otherwise notice a mistake only in the revenue. */
+/** Reports unknown paths of both settings, because the operator would otherwise notice a mistake only in the revenue. */
 export function selectProducts<P extends PricedProduct>(
   products: readonly P[],
   { prices, productsOff }: PriceListConfig,

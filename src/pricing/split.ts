@@ -26,8 +26,8 @@ export function dollarSplit(policy: readonly SplitShare[]): readonly SplitShare[
 }
 
 /**
- * No base unit is lost or added (I18). The burn is rounded up, because callers are promised at least its percentage,
- * and the first account after the burn gets the remainder.
+ * No base unit is lost or added (I18). The burn is rounded up, because callers are promised at least its percentage.
+ * The first account other than the burn gets the remainder.
  */
 export function split(requiredBaseUnits: bigint, policy: readonly SplitShare[]): DividedPrice {
   assert(requiredBaseUnits > 0n, 'a request costs at least one base unit')

@@ -2,15 +2,12 @@ import { assert } from '@tollbook/core/assert'
 import { divideRoundingDown, divideRoundingUp, parseDecimal, parseRoundingDown } from '@tollbook/core/money'
 import { usdDecimals } from './priceList.ts'
 
-/**
- * Multiples of 10^-18 dollars: fine enough for a token worth a billionth of a cent, and exact for every decimal that an
- * operator or a market can state.
- */
+/** Multiples of 10^-18 dollars: fine enough for a token worth a billionth of a cent, and exact for 18 decimals. */
 export type TokenPriceAttoUsd = bigint
 
 export const tokenPriceDecimals = 18
 
-// Bounds of the token price. Below 10^-12 dollars the price has fewer than six significant digits, and no token was
+// Bounds of the token price. Below 10^-12 dollars the price has fewer than seven significant digits, and no token was
 // ever worth a million dollars.
 const tokenPriceMin: TokenPriceAttoUsd = 10n ** 6n
 const tokenPriceMax: TokenPriceAttoUsd = 10n ** 24n

@@ -3,7 +3,7 @@ import type { Price } from '@tollbook/core/quote'
 import type { DepositLimits, TabDeposit } from '@tollbook/core/tab'
 import type { MeteredPrice, Usage } from '../pricing/meteredPrice.ts'
 
-/** GET and DELETE take their parameters from query and path, the other methods from body and path. */
+/** GET and DELETE take their parameters from query and path, the other methods from path and JSON body. */
 export type ProductMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface Product {
@@ -23,7 +23,7 @@ export interface CheckedOrder {
   readonly headers?: PassedHeaders
   /** Called before every quote. The reason is in words for the caller. */
   readonly whyUnavailable: (payer?: string) => string | undefined
-  /** A long queue is not a reason here, because it stops only new buyers. */
+  /** Called instead of `whyUnavailable` for a request with a proof: a product can deliver what it no longer quotes. */
   readonly whyUndeliverable: (payer?: string) => string | undefined
   /** Sends no request to a provider. Undefined: the answer may exist. */
   readonly whyNoData: () => string | undefined

@@ -1,4 +1,4 @@
-/** docs/providers.md lists the sources of these permissions. */
+/** docs/providers.md explains these permissions. */
 export type Permission =
   | 'permitted'
   /** Depends on the operator's plan with the provider. */

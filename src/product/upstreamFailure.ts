@@ -11,12 +11,12 @@ export type FailureKind =
   | 'auth'
   /** The provider rejects requests from our region or with our User-Agent. */
   | 'blocked'
-  /** A sold field is missing, zero or outdated. */
+  /** A sold field is missing, implausible or outdated. */
   | 'incomplete'
   | 'bad_payload'
   | 'upstream'
   | 'timeout'
-  /** The circuit breaker of the provider is open, so no request was sent. */
+  /** No request was sent: the provider's breaker is open, or a share of its limit is used up. */
   | 'resting'
 
 /** Always retryable, because another provider may answer. */

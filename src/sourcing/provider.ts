@@ -33,9 +33,9 @@ export interface Provider<Query, Data> {
    * items.
    */
   covers?(query: Query): boolean
-  /** Request limit of the provider, which all callers share. Absent: the provider has no limit. */
+  /** Request limit of the provider, which all callers share. Absent: no limit is known. */
   readonly pace?: PaceLimit | undefined
-  /** True if a request uses a paid or scarce quota. Such a provider is probed only if no other provider answers. */
+  /** True if a request uses a paid or scarce quota. Such a provider is probed last, at most every 15 minutes. */
   readonly isMetered?: boolean
   /**
    * True if the provider's answers come from a time series, such as a forecast, that can confirm a figure without

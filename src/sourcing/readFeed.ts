@@ -36,7 +36,7 @@ const hopsMax = 3
 /**
  * Creates a function that reads the feed of a publisher. The function throws only `UpstreamFailure` and does not retry,
  * because the poller schedules the next attempt. The operator's address may be a private IP address. Host names and
- * redirect targets must lead to the public web.
+ * redirect targets at other origins must lead to the public web.
  */
 export function createReadFeed(deps: FeedDeps, rules: EgressRules = webRules([])): ReadFeed {
   const get = createPinnedGet(rules)

@@ -10,7 +10,7 @@ export interface ClockReading {
   readonly second: number
 }
 
-/** In the repeated hour of autumn, returns the later time. */
+/** The repeated hour of autumn is ambiguous: in some zones the earlier time is returned, in others the later one. */
 export function epochMsOf({ year, month, day, hour, minute, second }: ClockReading, timeZone: string): number {
   const asUtcMs = Date.UTC(year, month - 1, day, hour, minute, second)
   // Find the offset of an approximate time first, then the offset of the result. The two differ on days when clocks

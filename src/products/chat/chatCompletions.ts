@@ -47,7 +47,7 @@ const stopText = text({
 const orderShape = (rules: ModelRules) => {
   const tokensMost = tokenLimit(rules).exactOptional()
   return z.strictObject({
-    // OpenAI's clients always send `model`. A request without `model` is answered by the first model.
+    // OpenAI's clients always send `model`. A request without `model` is answered by a server's default model.
     model: modelName(rules).exactOptional(),
     messages: conversation(message).meta({ description: `1 to 50 messages, ${conversationRule}` }),
     temperature: temperature.exactOptional(),

@@ -7,8 +7,7 @@ export function countInput(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, { content }) => sum + countTokens(content) + tokensPerMessage, 0)
 }
 
-// Returns an upper bound of the input tokens, which corrects servers that report too many. Each token has at least one
-// byte.
+// Upper bound of the input tokens, for servers that report too many. Each token has at least one byte.
 function inputMost(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, { content }) => sum + Buffer.byteLength(content) + 4 * tokensPerMessage, 0)
 }

@@ -73,7 +73,7 @@ export interface ArticleSummary {
   readonly polledAtMs: ReadonlyMap<string, number>
 }
 
-/** If the store has too few articles, the search also uses a provider. */
+/** Answers from the store. If it has too few articles for words without a category, a provider is searched first. */
 export interface NewsSearch {
   /** The product is unavailable until the first call has ended. */
   refresh(): Promise<void>

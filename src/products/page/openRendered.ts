@@ -21,7 +21,7 @@ interface Rendering<Order extends Json> {
   readonly parameters: z.ZodType<Order>
   readonly render: (order: Order, job: Job) => Promise<Rendered>
   readonly contentType: (order: Order) => ArtifactType
-  /** Field of the answer that contains the address of the result. The answer then contains the fields of `describe`. */
+  /** Field of the answer that contains the address of the result. The fields of `describe` follow it. */
   readonly urlField: string
   readonly describe: (bytes: Uint8Array, order: Order) => Promise<{ readonly [field: string]: Json }>
 }
@@ -82,8 +82,8 @@ const adviceOn: Record<RenderFailureKind, string> = {
 }
 
 /**
- * `complete` is always present, because it is part of the sold answer. Other members are present only if they differ
- * from the usual case.
+ * `complete` is always present, because it is part of the sold answer. The members after it are present only if they
+ * differ from the usual case.
  */
 function metaOf(rendered: Rendered, clock: Clock): Meta {
   const { httpStatus, finalUrl, missing, missingGlyphs, clipped, refusedRequests } = rendered

@@ -4,7 +4,7 @@ import { type QrOrder, qrImage } from './qrImage.ts'
 import { utf8ByteCount } from '../../product/text.ts'
 import { threadArguments } from '../../sourcing/threadArguments.ts'
 
-/** Draws QR codes in worker threads, so that a large code does not block the event loop. */
+/** Draws large QR codes in a worker thread, so that they do not block the event loop. */
 export interface QrPool {
   draw(order: QrOrder, signal: AbortSignal): Promise<string>
   /** True if half of the queue is in use. New orders are then refused before payment. */

@@ -85,8 +85,7 @@ export const stock = defineProduct({
 
 const freshMs = 60_000
 const staleMs = 15 * 60_000
-// Maximum age of a price. At Easter, the last trade may be from Thursday evening until Tuesday morning, which is four
-// and a half days.
+// Maximum age of a price. At Easter, the last trade on Tuesday morning may be from Thursday evening, 4.7 days before.
 const ageMaxMs = 5 * 24 * 60 * 60_000
 const lastKnownMs = 24 * 60 * 60_000
 const hint = 'a class of shares is asked for as BRK.B, a listing outside of the United States as 0700.HK'

@@ -37,9 +37,9 @@ export interface AgreementRule {
 }
 
 export interface Evidence {
-  /** The figures that were sold last. Undefined if nothing was sold recently. */
+  /** The last sold figures on which sources agreed, or those of an item's only source. Undefined: none recently. */
   readonly lastKnown: Figures | undefined
-  /** True if several sources have the item. A single reading is then not sold unless a last known value confirms it. */
+  /** True if several sources have the item. A single reading then needs a last known value, or a series of its source. */
   readonly needsSecond: boolean
 }
 
@@ -54,8 +54,8 @@ export type Judgement =
 
 export interface AgreedReading {
   /**
-   * `agreed`: at least one other source confirms the reading. `last_known`: only the last known value confirms the
-   * reading. `single`: no other evidence confirms the reading.
+   * `agreed`: other sources confirm at least half of the main family. `last_known`: only the last known value confirms
+   * it. `single`: no other evidence confirms it.
    */
   readonly kind: 'agreed' | 'last_known' | 'single'
   readonly sold: Reading

@@ -18,11 +18,11 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ['RNDR', 'RENDER'],
 ])
 
-// Use a map, because a caller may request the symbol `toString`, which every plain object has as a member.
 const coins: ReadonlyMap<string, Coin> = new Map(
   Object.entries(coinIds).map(([symbol, ids]): [string, Coin] => [symbol, { symbol, ...ids }]),
 )
 
+// Use a map, because a caller may request the id `constructor`, which every plain object has as a member.
 const coinsById = new Map([...coins.values()].map((coin) => [coin.coingecko, coin]))
 
 export function coinOfId(id: string): Coin | undefined {

@@ -12,7 +12,7 @@ const pacePublic = { requests: 27, perSeconds: 3_600 }
 const paceWithKey = { requests: 60, perSeconds: 60 }
 
 const nullableNumber = z.number().nullish()
-// A figure that is only used for checks. Ignore unreadable values.
+// A figure for checks and `details`, which may be absent. Ignore unreadable values.
 const unsoldNumber = z.number().nullish().catch(undefined)
 const ticker = z.object({
   id: z.string().regex(/^[a-z0-9._-]{1,200}$/),

@@ -9,7 +9,7 @@ import { decimalOf, type ProviderDeps } from '../../../sourcing/provider.ts'
 import { ofUpstream, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
 import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 
-// This limit is separate from the limit of the price check, so that the check does not wait for these requests.
+// This limit is separate from the limit of the price check, so that these requests never use up that limit.
 const pacePublic = { requests: 15, perSeconds: 30 }
 
 /** The answers are longer than a price check, so the timeout is 3 s. */

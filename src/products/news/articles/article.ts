@@ -9,7 +9,7 @@ export interface Article {
   readonly urlKey: string
   readonly url: string
   readonly title: string
-  /** The title in normalized form. All spellings of a title have the same key. */
+  /** The title without case, accents and punctuation. */
   readonly titleKey: string
   /** The significant words of the title. Articles with nearly the same words count as the same story. */
   readonly storyKey: string

@@ -9,7 +9,7 @@ import type { FeedText } from './publisherFeed.ts'
  * event loop.
  */
 export interface FeedPool {
-  /** Throws only `UpstreamFailure`, so that the caller can tell a bad feed from a bug. */
+  /** Throws only `UpstreamFailure`: a defect of the parser counts as a bad feed too. */
   articlesOf(order: FeedOrder, signal: AbortSignal): Promise<readonly Article[]>
   close(): Promise<void>
 }
@@ -19,8 +19,8 @@ export interface FeedOrder {
   readonly nowMs: number
 }
 
-// Time limit for parsing a feed. A feed of a megabyte takes about 100 ms. The limit also allows for a busy machine and
-// the start of the thread.
+// Time limit for parsing a feed. A feed of a megabyte takes about 100 ms. The limit also includes the wait for other
+// feeds and the start of the thread.
 const readMsMax = 10_000
 const waitingMax = 100
 // Memory limit of the thread. Parsing a feed takes about 20 MB.
@@ -50,7 +50,7 @@ async function read(
   signal: AbortSignal,
 ): Promise<readonly Article[]> {
   const articles = await pool.run(order, { signal }).catch((error: unknown) => {
-    // The thread exceeded its time limit or its memory limit.
+    // The thread exceeded its limit of time or memory, `signal` ended it, or the parser has a defect.
     throw new UpstreamFailure('bad_payload', 'the feed takes too long or too much memory to read', { cause: error })
   })
   if (articles === undefined) throw new UpstreamFailure('bad_payload', 'no feed')

@@ -16,6 +16,6 @@ export interface NewsProvider {
 
 export interface NewsSearcher {
   readonly name: string
-  /** `words` contains only letters and digits, separated by spaces. Throws only `UpstreamFailure`. */
+  /** `words` contains only letters, marks and digits, separated by spaces. Throws only `UpstreamFailure`. */
   search(words: string, signal: AbortSignal): Promise<readonly Article[]>
 }

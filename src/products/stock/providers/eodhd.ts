@@ -45,8 +45,8 @@ const exchangeOfSuffix: ReadonlyMap<string, EodhdExchange> = new Map([
 ])
 
 /**
- * Undefined: EODHD is not used for the listing. Twelve Data covers all of these exchanges too, so a wrong currency
- * would be noticed.
+ * Undefined: EODHD is not used for the listing. Twelve Data or Yahoo covers all of these exchanges too, so a wrong
+ * currency would be noticed.
  */
 function exchangeOf({ ticker }: StockQuery): EodhdExchange | undefined {
   if (ticker.exchangeSuffix !== undefined) return exchangeOfSuffix.get(ticker.exchangeSuffix)

@@ -18,7 +18,7 @@ import {
 } from './weatherReport.ts'
 
 // Open-Meteo's free plan allows 600 requests a minute, 5,000 an hour and 10,000 a day. The daily limit is the
-// strictest: 7 a minute.
+// strictest: about 7 a minute.
 const publicPace = { requests: 7, perSeconds: 60 }
 const customerPace = { requests: 600, perSeconds: 60 }
 

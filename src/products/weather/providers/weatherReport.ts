@@ -21,7 +21,7 @@ export interface Air {
   readonly windMetersPerSecond?: number | undefined
   readonly windFromDegrees?: number | undefined
   readonly pressureHpa?: number | undefined
-  /** Rain and melted snow during the hour, in millimetres. */
+  /** Rain and melted snow in millimetres: of the hour, or of a longer forecast step until the next step. */
   readonly precipitationMm?: number | undefined
   readonly cloudPercent?: number | undefined
 }
