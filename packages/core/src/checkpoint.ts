@@ -96,7 +96,7 @@ export interface Note {
 // 80,000.
 const noteCharactersMax = 100_000
 const signaturesMax = 100
-// Matches control characters other than newline, and the replacement character, which marks invalid UTF-8.
+// Matches the control characters below U+0020 except newline, and the replacement character, which marks invalid UTF-8.
 const unfit = /[^\n\u0020-\u{10FFFF}]|\uFFFD/u
 
 export function readNote(note: string): Note | undefined {

@@ -15,7 +15,7 @@ import type { Price } from './quote.ts'
 /** A caller limits the price of a request with this header, in US dollars. */
 export const maxUsdHeader = 'tab-max-usd'
 
-/** Only share of a deposit's price, by which the ledger knows deposits. No split may name it. */
+/** The only share of a deposit's price, by which the ledger recognises a deposit. No split may name it. */
 export const depositAccount = 'prepaid'
 
 /** ID of a tab: base58 of the first 16 bytes of its deposit's signature. It is public and gives no access. */

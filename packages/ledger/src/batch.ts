@@ -3,7 +3,7 @@ import type { KnownHistory } from './history.ts'
 import type { Item, ItemEvent } from './item.ts'
 import { byteaArray, int2Array, int4Array, int8Array, numericArray, textArray } from './wire.ts'
 
-/** In the order of the call. The SQL of `ledger.batch` documents each column. */
+/** Columns in the order of the call. The migration of `ledger.batch` explains them. */
 function emptyColumns() {
   return {
     ids: column(byteaArray),

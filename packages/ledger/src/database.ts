@@ -28,11 +28,10 @@ export interface DatabaseOptions {
   readonly onConnect?: (connection: QueryRunner) => Promise<void>
 }
 
-// Longer than any statement of the service takes. A statement beyond this limit is stuck, so the service then reads the
-// outcome of the statement separately.
+// Longer than any statement of the service takes. A statement beyond this limit is stuck, so the server cancels it.
 const standardStatementTimeoutMs = 15_000
-// Extra time before the client's own limit ends a query. This limit matters only if the server vanished without closing
-// the connection.
+// Extra time before the client gives up a query. This limit matters only if the server vanished without closing the
+// connection. The outcome of a write is then unknown.
 const queryTimeoutMoreMs = 5_000
 const standardConnectTimeoutMs = 5_000
 // Keep idle connections for 5 minutes, not 10 s: a new one costs 20 ms of planning and a SCRAM login.

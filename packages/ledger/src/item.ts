@@ -72,15 +72,15 @@ export type Refusal = { readonly reason: PlainRefusal } | { readonly reason: 'li
 export type PlainRefusal = (typeof plainRefusals)[number]
 
 export const plainRefusals = [
-  /** The stream has a later version, its lease still runs, or the step does not start in the stream's state. */
+  /** The stream has another version or kind, its lease still runs, or the step does not start in the stream's state. */
   'conflict',
-  /** The step exists from this state, but not with these events, this lease or this writer. */
+  /** The step does not exist, or not with these events, this lease or this writer. */
   'not_this_step',
-  /** The id does not belong to the step's kind. */
+  /** The id does not belong to the step's kind, or the step may not record this number of a setting. */
   'not_this_id',
   /** A posting moves nothing, mixes mints, or moves between classes that the step does not permit. */
   'overreaching',
-  /** A guarded stream has another version. */
+  /** A guarded stream has another version, or the previous number of a setting is missing. */
   'guard',
   'key_used',
 ] as const

@@ -14,8 +14,8 @@ export interface SchemaSources {
    */
   readonly numbered: string
   /**
-   * Folders of functions with their grants, and of declarations. All files are applied in order, and again whenever a
-   * file changes.
+   * Folders of functions with their grants, and of declarations. Files are applied in order, and a file again after
+   * each change of it.
    */
   readonly code: readonly string[]
 }
