@@ -3,6 +3,5 @@ import { compareFunctions, type RunQuery } from '@tollbook/audit/installedFuncti
 /** Undefined for a database of another release, whose functions cannot be compared. */
 export async function findDifferingFunctions(run: RunQuery): Promise<readonly string[] | undefined> {
   const comparison = await compareFunctions(run)
-  if (!comparison.isOfRelease) return undefined
-  return comparison.differences.map(({ name, problem }) => `${name} ${problem}`)
+  return comparison?.differences.map(({ name, problem }) => `${name} ${problem}`)
 }

@@ -190,6 +190,26 @@ describe('an audit with a resume file', () => {
     })
   })
 
+  test('compares a tile that no checkpoint covered at the end of the first audit', async () => {
+    await withCopy(ledger, async (url) => {
+      const state = `${directory.path}/unsealed.state`
+      const source = { kind: 'database', url } as const
+      const parts = ['tiles', 'checkpoints']
+      await withTamperedLedger(url, async (tampered) => {
+        for (const part of parts)
+          await tampered.sql(`create table kept_${part} as select * from ledger.${part}; delete from ledger.${part}`)
+      })
+      expect((await auditLedger({ source, resumeFile: state })).findings).toEqual([])
+      await withTamperedLedger(url, async (tampered) => {
+        for (const part of parts)
+          await tampered.sql(`insert into ledger.${part} overriding system value select * from kept_${part}`)
+        await tampered.sql(`update ledger.tiles set hashes = set_byte(hashes, 40, get_byte(hashes, 40) # 1)`)
+      })
+      const { findings } = await auditLedger({ source, resumeFile: state })
+      expect(findings.map(({ code, position }) => [code, position])).toEqual([['tile_differs', 2]])
+    })
+  })
+
   test('refuses a damaged file, and a file of another ledger', async () => {
     const bytes = await readFile(resumeFile)
     // The type of the second page. SQLite does not notice changed text within a row.

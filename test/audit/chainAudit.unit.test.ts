@@ -60,10 +60,13 @@ interface Chain {
   readonly balances?: ReadonlyMap<string, bigint>
   /** Time of every block. Default: that of the payments. */
   readonly landedAtMs?: number
+  readonly firstSlot?: number
+  readonly finalSlot?: number
 }
 
 function nodeOf(chain: Chain): ChainNode {
   const { transactions = new Map(), signatures = new Map(), balances = new Map(), landedAtMs = blockTimeMs } = chain
+  const { firstSlot = 0, finalSlot = Infinity } = chain
   return {
     transaction: (signature) => Promise.resolve(transactions.get(signature)),
     signaturesOf(account, before) {
@@ -74,8 +77,8 @@ function nodeOf(chain: Chain): ChainNode {
         page.map((signature: string) => ({ signature, slot: 950, err: null, blockTime: landedAtMs / 1000 })),
       )
     },
-    firstSlot: () => Promise.resolve(0),
-    untilFinal: () => Promise.resolve(true),
+    firstSlot: () => Promise.resolve(firstSlot),
+    untilFinal: (slot) => Promise.resolve(slot <= finalSlot),
     tokenProgramOf: () => Promise.resolve(tokenProgram),
     balanceOf: (account) => Promise.resolve(balances.get(account) ?? 0n),
   }
@@ -111,6 +114,20 @@ test('a burn that is recorded as failed and is on chain contradicts the ledger',
   expect(await findingsOf(withFailed(), chainWith(null), ['BurnFailed'])).toContainEqual(contradiction)
   for (const chain of [{}, chainWith({ InstructionError: [0, 'Custom'] })])
     expect(await findingsOf(withFailed(), chain, ['BurnFailed'])).not.toContainEqual(contradiction)
+})
+
+test.each([
+  ['the slot', {}, { dropped: 1, pruned: 0, notFinal: 0 }],
+  ['later slots only', { firstSlot: 901 }, { dropped: 0, pruned: 1, notFinal: 0 }],
+  ['earlier slots only', { finalSlot: 899 }, { dropped: 0, pruned: 0, notFinal: 1 }],
+])('a burn is confirmed as failed by a node that lacks it and has %s', async (_, chain, figures) => {
+  const ledger = served()
+    .append(`solana:${signed(9)}`, ['BurnSubmitted', burnSubmitted])
+    .append(`solana:${signed(9)}`, ['BurnFailed', { round: 1, mint, reason: 'absent', finalizedSlot: 900 }])
+  const audit = new ChainAudit(nodeOf(chain), ledger.replay, { paymentWallet: present, recordedWithinMs: hourMs })
+  for (const [index, read] of ledger.events.entries()) if (read.event.kind === 'BurnFailed') audit.note(read, index + 1)
+  await audit.drain()
+  expect(audit.figures).toMatchObject(figures)
 })
 
 test.each([
@@ -232,6 +249,26 @@ test('a payment in another mint does not explain an arrival in this one, and a s
   expect(await findingsOf(both, chain)).not.toContainEqual(missing)
   const codes = both.replay.findings.all().map(({ code }) => code)
   expect(codes).not.toContain('lifecycle_impossible')
+})
+
+test.each(['payout', 'burn'])('a %s in another mint does not explain tokens that left in this one', async (kind) => {
+  const [signature, other] = [signed(47), sampleAddress()]
+  const chain = {
+    signatures: new Map([[accountOf(present), [signature]]]),
+    transactions: new Map([[signature, landed(signature, accountOf(present), -7)]]),
+  }
+  const ledgerOf = (of: string) => {
+    const payout = { signature, planId: 'payout_1', part: 1, mint: of, slot: 950, payments: [] }
+    const burn = { round: 1, mint: of, slot: 950, burnedBaseUnits: '5', parts: burnSubmitted.parts }
+    return kind === 'payout'
+      ? twoWallets().append(`solana:${signature}`, ['DistributionPaid', payout])
+      : twoWallets()
+          .append(`solana:${signature}`, ['BurnSubmitted', { ...burnSubmitted, mint: of }])
+          .append(`solana:${signature}`, ['BurnConfirmed', burn])
+  }
+  const missing = ['not_in_the_ledger', signature]
+  expect(await findingsOf(ledgerOf(other), chain)).toContainEqual(missing)
+  expect(await findingsOf(ledgerOf(mint), chain)).not.toContainEqual(missing)
 })
 
 test.each([

@@ -92,8 +92,10 @@ test.each([
   ['another wallet', () => pay(begun(), 1, [...first.slice(0, 7), { ...lines[7], wallet: sampleAddress() }])],
   ['the number of another part', () => pay(begun(), 2, first)],
   ['a part twice', () => pay(pay(begun(), 1, first), 1, first)],
+  ['a part before the first', () => pay(begun({ snapshotSha256: '0'.repeat(64) }), 0, first)],
   ['a part beyond the last', () => pay(whole(), 3, second)],
   ['a part after the end', () => pay(whole().append(stream, ['HolderPayoutEnded', ended]), 1, first)],
+  ['an end in another mint', () => whole().append(stream, ['HolderPayoutEnded', { ...ended, mint: sampleAddress() }])],
   ['an end with another sum', () => whole().append(stream, ['HolderPayoutEnded', { ...ended, paidBaseUnits: '900' }])],
   ['more planned than is owed', () => begun({ amountBaseUnits: '99000000' })],
   ['another number of lines', () => begun({ lines: 8 })],
@@ -109,6 +111,41 @@ test.each([
       .findings()
       .map(([found]) => found),
   ).toContain(code)
+})
+
+test('a plan of all that is owed may be paid part by part, while a plan in another mint is open', () => {
+  const owedText = '5000000'
+  const unknown = { snapshotSha256: '0'.repeat(64), amountBaseUnits: owedText, parts: 2 }
+  const ledger = begun(unknown)
+  const [other, wallet] = [{ planId: `payout_${'1'.repeat(32)}`, mint: sampleAddress() }, wallets[0] ?? '']
+  ledger.append(`holders:${other.planId}`, ['HolderPayoutPlanned', { ...planned, ...unknown, ...other }])
+  // The other mint owes nothing, which is its only fault.
+  expect(ledger.replay.findings.all().map(({ message }) => message)).toEqual(['5000000 are planned of 0 that are owed'])
+  pay(ledger, 1, [{ account, wallet, paidBaseUnits: '4000000' }])
+  pay(ledger, 2, [{ account, wallet, paidBaseUnits: '1000000' }])
+  ledger.append(stream, ['HolderPayoutEnded', { ...ended, paidBaseUnits: owedText }])
+  expect(ledger.replay.findings.all()).toHaveLength(1)
+})
+
+test('a frozen account is not paid, and accounts are opened for the largest balances first', () => {
+  const [frozen = '', ...open] = wallets
+  const balances = new Map(open.map((wallet, index) => [wallet, 100n * BigInt(index + 1)]))
+  const tokenAccount = (wallet: string) => associatedTokenAccount({ wallet, tokenProgram, mint })
+  const snapshot = {
+    ...{ sha256: '', mint, tokenProgram, slot: 900 },
+    accounts: [
+      { address: tokenAccount(frozen), owner: frozen, baseUnits: 500n, isFrozen: true },
+      // Tokens in other accounts than the one that a payout pays.
+      ...[...balances].map(([owner, baseUnits]) => ({ address: sampleAddress(), owner, baseUnits, isFrozen: false })),
+    ],
+  }
+  const terms = { amountBaseUnits: 1_500n, minimumBaseUnits: 1n, openAccountsMax: 2, excluded: [] }
+  const [seventh = '', eighth = ''] = open.slice(-2)
+  const expected = [
+    { wallet: seventh, baseUnits: 700n },
+    { wallet: eighth, baseUnits: 800n },
+  ]
+  expect(derivePlan(terms, snapshot)).toEqual([expected])
 })
 
 test('another payout that takes what the open plan has still to pay is found', () => {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Json } from '@tollbook/core/canonicalJson'
-import { type Fields, listed, price, signed, split, wallet } from './replayedLedger.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { decodeBase58, encodeBase58 } from '@tollbook/core/base58'
+import { claimed, type Fields, fulfilled, listed, price, settlement, signed, split, wallet } from './replayedLedger.ts'
 
 /* Bodies of tabs that no service writes. The audit reports them, and ends with a verdict. */
 
@@ -44,6 +46,30 @@ test.each<readonly [name: string, stream: string, kind: string, fields: Fields, 
   ['short session key', `tab:${tab}:1`, 'TabDebited', signedBy('11'), 'owner_differs'],
 ])('a hostile %s is a finding', (_, stream, kind, fields, found) => {
   expect(listed().append(stream, [kind, fields]).codes()).toContain(found)
+})
+
+test.each([
+  ['5', []],
+  ['6', ['account_differs']],
+])('a tab of 5 base units that is closed with a rest of %s', (restBaseUnits, codes) => {
+  // A deposit of the tab that was paid, claimed and delivered.
+  const prepaid = { account: 'prepaid', baseUnits: '5' }
+  const ofDeposit = { endpoint: '/api/tabs', requiredBaseUnits: '5', burnBaseUnits: '0', shares: [prepaid] }
+  const depositPrice = { ...price, ...ofDeposit, priceMicroUsd: '1', tokenPriceAttoUsd: String(2n * 10n ** 17n) }
+  const paid = settlement({
+    reference: deposit,
+    price: depositPrice,
+    burnedBaseUnits: '0',
+    receivedBaseUnits: '5',
+  })
+  const claim = { ...claimed, endpoint: '/api/tabs', exposedBaseUnits: '5' }
+  const id = encodeBase58(assertPresent(decodeBase58(signed(3), 64), 'a signature').slice(0, 16))
+  const closed = { tab: id, mint: price.mint, wallet, restBaseUnits, by: 'wallet' }
+  const ledger = listed({ prices: [price, depositPrice] })
+    .append(deposit, ['PaymentVerified', paid], ['ProofClaimed', claim])
+    .append(deposit, ['RequestFulfilled', fulfilled], ['TabOpened', { ...opened, tab: id }])
+    .append(`tab:${id}`, ['TabClosed', closed])
+  expect(ledger.codes()).toEqual(codes)
 })
 
 function signedBy(sessionKey: string): Fields {

@@ -150,6 +150,25 @@ describe('an owed burn', () => {
     ])
   })
 
+  test('of two mints is burned in separate rounds, and both may be open', () => {
+    const ledger = servedOwingBurn().append(burnStream, ['BurnSubmitted', submitted])
+    const [other, elsewhere] = [sampleAddress(), `solana:${signed(10)}`]
+    ledger.append(elsewhere, ['BurnSubmitted', { ...submitted, mint: other, round: 1 }])
+    // Nothing is owed in the other mint, and the open round of this mint does not block its round.
+    expect(ledger.findings()).toEqual([['burn_exceeds', 8]])
+  })
+
+  test('that is confirmed for other endpoints than it was submitted for is found', () => {
+    const split = (first: number) => ({
+      parts: [
+        { endpoint, baseUnits: String(first) },
+        { endpoint: '/api/other', baseUnits: String(burn - first) },
+      ],
+    })
+    const ledger = burnt(servedOwingBurn(), { ...submitted, ...split(burn) }, { ...confirmed, ...split(burn - 1) })
+    expect(ledger.findings()).toContainEqual(['burn_differs', 8])
+  })
+
   test('of a round that was burned already is found', () => {
     const twice = burnt(servedOwingBurn()).append(`solana:${signed(10)}`, ['BurnSubmitted', submitted])
     expect(twice.findings()).toContainEqual(['lifecycle_impossible', 9])
@@ -193,6 +212,42 @@ describe('a payout', () => {
     const again = pay(payout('1')).append(`solana:${other}`, ['TransferReceived', received])
     expect(again.findings()).toContainEqual(['lifecycle_impossible', 8])
   })
+})
+
+describe('a refund that finance grants', () => {
+  const stream = reference.replace('solana:', 'refund:')
+  const final = () => served().append(reference, ['PaymentFinalized', { slot: 100, ...exposed }])
+  const decision = { by: 'mira', login: 'finance', reason: 'asked', role: 'finance', payment: reference, wallet, mint }
+  const grant = (given: Fields, ledger = final(), to = stream) =>
+    ledger.append(to, ['RefundGranted', { ...decision, amountBaseUnits: String(required), ...given }])
+
+  test('is owed to the wallet that paid, up to its price', () => {
+    const ledger = grant({})
+    expect(ledger.findings()).toEqual([])
+    expect(ledger.balances()['Liabilities:RefundsDue:…']).toBe(-required)
+  })
+
+  test.each<readonly [name: string, ledger: () => ReplayedLedger, code: string]>([
+    ['of more than its price', () => grant({ amountBaseUnits: String(required + 1) }), 'refund_differs'],
+    ['of nothing', () => grant({ amountBaseUnits: '0' }), 'refund_differs'],
+    ['to another wallet', () => grant({ wallet: sampleAddress() }), 'owner_differs'],
+    ['before the payment is final', () => grant({}, served()), 'lifecycle_impossible'],
+    ['a second time', () => grant({}, grant({})), 'lifecycle_impossible'],
+    ['in the stream of another payment', () => grant({}, final(), `refund:${signed(9)}`), 'lifecycle_impossible'],
+    ['of a payment that there is not', () => grant({ payment: `solana:${signed(9)}` }), 'lifecycle_impossible'],
+    [
+      'of a payout',
+      () => grant({ payment: `solana:${signed(2)}` }, paidOut(final()), `refund:${signed(2)}`),
+      'lifecycle_impossible',
+    ],
+  ])('%s is found', (_, ledgerOf, code) => {
+    expect(ledgerOf().codes()).toContain(code)
+  })
+
+  const paidOut = (ledger: ReplayedLedger) => {
+    const fields = { signature: signed(2), planId: 'payout_1', part: 1, mint, slot: 900, payments: [] }
+    return ledger.append(`solana:${signed(2)}`, ['DistributionPaid', fields])
+  }
 })
 
 test('a refund may be approved for the debts of its wallet, and not for a debt of another wallet', () => {

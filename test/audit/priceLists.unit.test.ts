@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readPrice } from '../../packages/audit/src/price.ts'
-import { dollarPrice, listed, price, split } from './replayedLedger.ts'
+import { canonicalJson } from '@tollbook/core/canonicalJson'
+import { blockTimeMs, dollarPrice, type Fields, listed, price, split } from './replayedLedger.ts'
 
 /* The rules of the auditor for price lists, on bodies written by hand. */
 
@@ -17,6 +18,13 @@ const burnedDollar = {
   ...dollarWithoutBurn,
   burnBaseUnits: '3000',
   shares: dollarPrice.shares.with(2, { account: 'treasury', baseUnits: '500' }),
+}
+
+const byUse = { inputPerMillionMicroUsd: '1', outputPerMillionMicroUsd: '1', minimumMicroUsd: '1' }
+const cheaper = {
+  priceMicroUsd: '9000',
+  requiredBaseUnits: '9000',
+  shares: dollarPrice.shares.map((share) => ({ ...share, baseUnits: String((Number(share.baseUnits) * 9) / 10) })),
 }
 
 /** The dollar in shares of its own split. */
@@ -65,6 +73,18 @@ describe('a price list', () => {
     ],
     ['a dollar that its split divides otherwise', splitOf(...ownSplit.toReversed()), 'price_wrong'],
     ['a split of a dollar of less than the whole', splitOf(...ownSplit.slice(0, 1)), 'split_wrong'],
+    [
+      'two splits of a dollar',
+      { prices: [price, dividedDollar], dollarSplits: [1, 2].map(() => ({ mint: dollarPrice.mint, split: ownSplit })) },
+      'split_wrong',
+    ],
+    [
+      'a price by use of an endpoint without a price',
+      { metered: [{ ...byUse, endpoint: other.endpoint }] },
+      'price_wrong',
+    ],
+    ['a dollar of another price than its token', { prices: [price, { ...dollarPrice, ...cheaper }] }, 'price_wrong'],
+    ['a dollar in front of its token', { prices: [dollarPrice, price] }, 'price_wrong'],
     ['a split of a dollar that burns', splitOf(...ownSplit.with(1, { account: 'burn', perMille: 600 })), 'split_wrong'],
     [
       'a split of the service token as of a dollar',
@@ -86,6 +106,44 @@ describe('a price list', () => {
     const parts = ['a', 'b', 'c', 'd'].map((account) => ({ account, baseUnits: '500000' }))
     const other = { ...price, shares: [{ account: 'provider', baseUnits: '5000000' }, ...parts] }
     expect(listed({ split: five, prices: [other] }).findings()).toEqual([])
+  })
+
+  test('gives the burn of a dollar to the treasury, which the split of the token need not name', () => {
+    const without = [...split.slice(0, 2), { account: 'holders', perMille: 200 }]
+    const prices = [
+      { ...price, shares: [price.shares[0] ?? {}, { account: 'holders', baseUnits: '2000000' }] },
+      {
+        ...dollarPrice,
+        shares: [
+          { account: 'provider', baseUnits: '5000' },
+          { account: 'holders', baseUnits: '2000' },
+          { account: 'treasury', baseUnits: '3000' },
+        ],
+      },
+    ]
+    expect(listed({ split: without, prices }).findings()).toEqual([])
+  })
+
+  test('that returns to an earlier price offers that price again', () => {
+    const ledger = listed()
+    const list = (prices: readonly Fields[]) => ['PriceListPublished', { source: 'fixed', split, prices }] as const
+    const hours = (count: number) => blockTimeMs + count * 3_600_000
+    const priceOf = (fields: Fields) => readPrice(JSON.parse(canonicalJson(fields)))
+    ledger.wait(3_600_000 * 200).append('prices#2', list([other]))
+    ledger.wait(3_600_000 * 200).append('prices#3', list([price]))
+    const { prices } = ledger.replay
+    expect([150, 250, 300, 500].map((hour) => prices.offers(priceOf(price), hours(hour)))).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ])
+    expect([150, 250, 450, 500].map((hour) => prices.offers(priceOf(other), hours(hour)))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ])
   })
 
   test('divides a dollar as the split of its mint says', () => {

@@ -24,6 +24,8 @@ export class ReplayedLedger {
   readonly replay = new Replay()
   /** As the auditor read them. */
   readonly events: ReadEvent[] = []
+  /** The lines of an export, without the first and the last. */
+  readonly lines: string[] = []
   readonly #versions = new Map<string, number>()
   #position = 0
   #recordedAtMs = blockTimeMs
@@ -51,7 +53,20 @@ export class ReplayedLedger {
     const bytes = Buffer.concat([Buffer.alloc(leafRoom), body])
     const bounds = { bytes, bodyStart: leafRoom, bodyEnd: bytes.length, leafHash: '', columns: undefined }
     const raw = { position: ++this.#position, recordedAtMs: this.#recordedAtMs, ...bounds }
-    this.replay.apply({ ...raw, leafHash: leafHashOf(raw) }, (event) => this.events.push(event))
+    const leafHash = leafHashOf(raw)
+    this.replay.apply({ ...raw, leafHash }, (event) => this.events.push(event))
+    const { position, recordedAtMs } = raw
+    const base64 = Buffer.from(leafHash, 'latin1').toString('base64')
+    this.lines.push(JSON.stringify({ position, recordedAtMs, leafHash: base64, body: body.toString('utf8') }))
+  }
+
+  /** A file of `tollbook export jsonl`. */
+  exportText(checkpoint: string | null = null): string {
+    const { size: treeSize } = this.replay.tree
+    const root = this.replay.tree.root().toString('base64')
+    const facts = { origin: null, mint: null, checkpoint, verifierKey: null }
+    const head = { format: 'tollbook-ledger', version: 1, fromPosition: 1, treeSize, root, ...facts }
+    return [JSON.stringify(head), ...this.lines, JSON.stringify({ end: true, events: treeSize }), ''].join('\n')
   }
 
   /** Everything that is wrong, by code and position. */

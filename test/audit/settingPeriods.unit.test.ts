@@ -46,9 +46,9 @@ describe('checkpoints of a ledger that changes its receipt key', () => {
   }
 
   function judge(ledger: ReplayedLedger, signings: readonly Signing[], given: readonly Key[] = [one]) {
-    const { findings, periods } = ledger.replay
+    const { findings, periods, state } = ledger.replay
     const keys = given.map(({ publicKey }) => verifierKeyOf(origin, publicKey))
-    const checkpoints = new CheckpointKeys({ findings, periods, given: keys })
+    const checkpoints = new CheckpointKeys({ findings, periods, state, given: keys })
     for (const { by, size, hours, origin: log = origin } of signings) {
       const note = readCheckpoint(signCheckpoint({ origin: log, size, root: Buffer.alloc(32) }, by))
       const recordedAtMs = blockTimeMs + hours * hourMs
@@ -104,6 +104,34 @@ describe('checkpoints of a ledger that changes its receipt key', () => {
 
   test('without a key of the auditor the signatures hold and are not trusted', () => {
     expect(judge(rotated(), handover, [])).toEqual({ verified: 0, unverified: 3, codes: [] })
+  })
+
+  test('a key that was vouched for before the end of a resume file is trusted after it', () => {
+    const ledger = rotated()
+    expect(judge(ledger, handover.slice(0, 2))).toEqual({ verified: 2, unverified: 0, codes: [] })
+    expect(judge(ledger, handover.slice(2))).toEqual({ verified: 1, unverified: 0, codes: [] })
+  })
+
+  test('a recorded key with the key id of the auditor, but not the key, is not trusted', () => {
+    const ledger = record(new ReplayedLedger(), 'receipt-key', { number: 1, hours: 0, value: keyValue(two) })
+    const { findings, periods, state } = ledger.replay
+    const given = { ...verifierKeyOf(origin, one.publicKey), keyId: verifierKeyOf(origin, two.publicKey).keyId }
+    const checkpoints = new CheckpointKeys({ findings, periods, state, given: [given] })
+    const note = readCheckpoint(signCheckpoint({ origin, size: 1, root: Buffer.alloc(32) }, two))
+    const recordedAtMs = blockTimeMs
+    checkpoints.note({ note: assertPresent(note, 'it is one'), size: 1, recordedAtMs, source: 'it' })
+    expect(checkpoints.finish().verified).toBe(0)
+    expect(ledger.codes()).toEqual(['checkpoint_signature_wrong'])
+  })
+
+  test('without any key no checkpoint is accused, however many there are', () => {
+    const { findings, periods, state } = new ReplayedLedger().replay
+    const checkpoints = new CheckpointKeys({ findings, periods, state, given: [] })
+    const note = readCheckpoint(signCheckpoint({ origin, size: 1, root: Buffer.alloc(32) }, one))
+    const checkpoint = { note: assertPresent(note, 'it is one'), size: 1, recordedAtMs: blockTimeMs, source: 'it' }
+    for (let count = 0; count < 100_001; count++) checkpoints.note(checkpoint)
+    expect(checkpoints.finish()).toEqual({ verified: 0, unverified: 100_001 })
+    expect(findings.all()).toEqual([])
   })
 
   test('a key that no event names counts when the auditor gave it', () => {

@@ -18,7 +18,7 @@ import {
 import { lastPositionOf, openDatabaseSource } from './databaseSource.ts'
 import { type ExportSource, openExport } from './exportSource.ts'
 import type { HolderSnapshot } from './holderSnapshot.ts'
-import { AuditState } from './auditState.ts'
+import { AuditState, StateDocument } from './auditState.ts'
 import { Replay } from './replay.ts'
 import { StoredTransactions } from './storedTransactions.ts'
 
@@ -26,7 +26,7 @@ export interface AuditOptions {
   readonly source:
     | { readonly kind: 'database'; readonly url: string }
     | { readonly kind: 'export'; readonly path: string }
-  /** Keys that may sign checkpoints. If empty, the audit compares the roots but does not verify signatures. */
+  /** Keys that may sign checkpoints. If empty, the audit compares the roots, and no signature counts as verified. */
   readonly verifierKeys: readonly VerifierKey[]
   /** Checkpoints that the auditor stored. Without them, a rewrite of the whole ledger cannot be detected. */
   readonly ownCheckpoints: readonly GivenCheckpoint[]
@@ -60,6 +60,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const resumedAfter = replay.position === 0 ? undefined : replay.position
   replay.snapshots = new Map((options.snapshots ?? []).map((known) => [known.sha256, known]))
   const { source } = options
+  requireSameKind(state, source.kind)
   const ended = () => Math.round(options.clock.monotonicMs() - startedAtMs)
   if (source.kind === 'database') {
     await using database = await openDatabaseSource(source.url)
@@ -79,6 +80,20 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   return reportOf({ ...parts, ...noTables, resumedAfter, source: 'export', durationMs: ended() })
 }
 
+const sourceKind = new StateDocument('source', (): { kind?: AuditOptions['source']['kind'] } => ({}))
+
+/** An export has no tables, so the audit of an export has not compared the tables with the events so far. */
+function requireSameKind(state: AuditState, kind: AuditOptions['source']['kind']): void {
+  const known = sourceKind.of(state)
+  const { kind: before = kind } = known
+  if (before !== kind) {
+    const names = { database: 'a database', export: 'an export' }
+    const message = `the resume file is of ${names[before]}; begin a new file to audit ${names[kind]}`
+    throw new AuditFault(message, { retryable: false })
+  }
+  known.kind = kind
+}
+
 interface SourceFacts extends Pick<CheckpointDeps, 'roots' | 'stored'> {
   readonly lastPosition: number
 }
@@ -89,8 +104,9 @@ function openParts(options: AuditOptions, replay: Replay, { roots, stored: store
   const stored = options.transactions ? new StoredTransactions(findings, state) : undefined
   const chain = options.chain === undefined ? undefined : openChainAudit(options.chain, options, replay)
   const ownRoots = options.ownCheckpoints.map(statedRootOf)
-  const deps = { findings, given, periods, roots: [...ownRoots, ...roots], stored: storedRoots }
+  const deps = { findings, state, given, periods, roots: [...ownRoots, ...roots], stored: storedRoots }
   const checkpoints = new Checkpoints(deps, tree.size)
+  checkpoints.compare(tree, replay.recordedAtMs)
   const run = new AuditRun({
     replay,
     checkpoints,

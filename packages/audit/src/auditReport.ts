@@ -132,7 +132,8 @@ function only(isSaid: boolean, text: string): readonly string[] {
 }
 
 function integrityBasis({ replay, checkpoints, source, resumedAfter, functions }: Audited): Basis {
-  const { compared, signaturesVerified: verified, signaturesUnverified: unverified } = checkpoints.figures
+  const { isAnyCompared, figures } = checkpoints
+  const { compared, skipped, verified, unverified } = figures
   const isDatabase = source === 'database'
   const isOtherRelease = isDatabase && functions === undefined
   const { compared: functionsCompared = 0, unknown = [] } = functions ?? {}
@@ -146,23 +147,22 @@ function integrityBasis({ replay, checkpoints, source, resumedAfter, functions }
     ],
     notChecked: [
       ...only(unverified > 0, `the signatures of ${unverified} checkpoints: no --verifier-key`),
-      ...only(compared === 0, uncompared(resumedAfter)),
+      ...only(!isAnyCompared, uncompared),
+      ...only(
+        skipped > 0,
+        `${skipped} checkpoints up to position ${resumedAfter}: only an audit without the resume file compares them`,
+      ),
       ...only(isOtherRelease, otherFunctions),
       ...only(unknown.length > 0, `${unknownSql}: ${unknown.join(', ')}`),
     ],
     notReCheckable: unknown.length + (isOtherRelease ? 1 : 0),
-    insufficient: compared === 0 && resumedAfter === undefined,
+    insufficient: !isAnyCompared,
   }
 }
 
 const otherFunctions = 'the functions of the database: another release than that of this audit has migrated it'
 const unknownSql = 'SQL that this audit does not know, perhaps of a newer release'
-
-function uncompared(resumedAfter: number | undefined): string {
-  return resumedAfter === undefined
-    ? 'no checkpoint could be compared: a ledger whose hashes were all made again looks like the true one'
-    : `no checkpoint beyond position ${resumedAfter}; those before it are for the audit that wrote the resume file`
-}
+const uncompared = 'no checkpoint could be compared: a ledger whose hashes were all made again looks like the true one'
 
 function arithmeticBasis({ replay, source, reportsUpto }: Audited): Basis {
   const tables = 'postings, accounts with their limits, and hourly tallies'

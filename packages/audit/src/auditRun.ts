@@ -62,13 +62,12 @@ export class AuditRun {
 
   /** Waits for all pending signature checks, and saves the state for the next audit. Called after the last event. */
   async end(): Promise<void> {
-    await this.#deps.stored?.drain()
-    if (this.#deps.isResumable) await this.#save()
+    await (this.#deps.isResumable ? this.#save() : this.#deps.stored?.drain())
   }
 
   async #save(): Promise<void> {
+    // Wait for the pending checks, because the next audit does not repeat them.
     await this.#deps.stored?.drain()
-    // The pending checks have ended here, because the next audit does not repeat them.
     this.#deps.replay.state.save()
     this.#savedAtMs = this.#deps.clock.monotonicMs()
   }

@@ -7,7 +7,7 @@ import { AuditFault } from './auditFault.ts'
 import { type Cell, StoredRows, type TableOf } from './storedRows.ts'
 
 // Version of the state's format. Increase it with each change, because an older file would be read wrongly.
-const stateVersion = 11
+const stateVersion = 12
 // "toll" in ASCII. SQLite stores this number in the file, so a file of another program is rejected.
 const applicationId = 0x746f6c6c
 const privateFile = 0o600
@@ -139,7 +139,7 @@ export class AuditState implements Disposable {
   }
 }
 
-/** Must be plain data, which `serialize` can write. It changes in place, and `save` writes it with the state. */
+/** A part of the state: plain data, which `serialize` can write. It changes in place, and `save` writes it. */
 export class StateDocument<T extends object> {
   readonly #name: string
   readonly #fresh: () => T
@@ -158,7 +158,7 @@ export class StateDocument<T extends object> {
 }
 
 function unusable(path: string, cause: unknown): AuditFault {
-  const message = `${path} is damaged or no file of an audit; remove it to audit from the first event`
+  const message = `${path} is damaged or not a file of an audit; remove it to audit from the first event`
   return new AuditFault(message, { cause, retryable: false })
 }
 

@@ -1,5 +1,5 @@
 import type { AuditReport, Verdict, VerdictStatus } from './auditReport.ts'
-import { aspects } from './findings.ts'
+import { aspects, isUnjudged } from './findings.ts'
 
 const names = {
   integrity: 'integrity',
@@ -22,7 +22,8 @@ export function describeAudit(report: AuditReport): string {
   const seconds = (durationMs / 1000).toFixed(1)
   const resumed = resumedAfter === null ? '' : `, resumed after position ${resumedAfter}`
   const shown = findings.slice(0, shownMax)
-  const count = aspects.reduce((sum, aspect) => sum + report.verdicts[aspect].findings, 0)
+  const judged = aspects.reduce((sum, aspect) => sum + report.verdicts[aspect].findings, 0)
+  const count = judged + findings.filter(isUnjudged).length
   return [
     `${events} events of ${payments} payments in ${seconds} s${resumed}`,
     `tree size ${treeSize}, root ${root}`,

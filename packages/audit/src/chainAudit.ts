@@ -120,11 +120,8 @@ export class ChainAudit {
     this.#wallets.judgeGiven(this.#replay.findings)
     for (const mint of this.#replay.postings.mints()) {
       const accounts = await this.#accounts.of(mint, this.#wallets.all())
-      await findUnrecordedTransfers(
-        this.#unrecorded,
-        mint,
-        accounts.map(({ tokenAccount }) => tokenAccount),
-      )
+      const addresses = accounts.map(({ tokenAccount }) => tokenAccount)
+      await findUnrecordedTransfers(this.#unrecorded, mint, addresses)
     }
   }
 
@@ -140,9 +137,10 @@ export class ChainAudit {
   async #verify({ signature, position, said }: NotedEvent): Promise<void> {
     if (said.is === 'payment') return this.#verifyPayment(said.settlement, position)
     if (said.is === 'change') return this.#verifyChange({ ...said, signature, position })
-    const landed = await this.#node.transaction(signature)
+    const landed = await this.#find({ signature, slot: said.finalizedSlot })
+    if (landed === undefined) return
     // Check that a failed burn did not land. The next round repeats it, so a landed burn would be made twice.
-    const isGone = landed === undefined || hasFailed(landed)
+    const isGone = landed === 'absent' || hasFailed(landed)
     if (isGone || (said.is === 'dropped' && !(await this.#hasArrived(landed, said.mint)))) this.figures.dropped++
     else if (said.is === 'dropped') this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
     else this.#contradict(signature, position, 'the chain has the burn, and it is recorded as failed')
@@ -237,11 +235,19 @@ export class ChainAudit {
     }
   }
 
-  /**
-   * Returns the transaction. Undefined if the node does not have it. If its slot is pruned or not final, the result is
-   * only counted, not reported as a contradiction.
-   */
+  /** Returns the transaction. If the chain does not have it, leaves the question open. */
   async #findLanded({ signature, slot, position }: RecordedTransaction): Promise<ChainTransaction | undefined> {
+    const found = await this.#find({ signature, slot })
+    if (found !== 'absent') return found
+    this.#leaveOpen({ signature, position, said: 'absent', slot })
+    return undefined
+  }
+
+  /** Undefined if the node cannot know, because the slot is pruned or not final. Such a transaction is only counted. */
+  async #find({
+    signature,
+    slot,
+  }: Omit<RecordedTransaction, 'position'>): Promise<ChainTransaction | 'absent' | undefined> {
     const known = await this.#node.transaction(signature)
     if (known !== undefined) return known
     if (slot < (await this.#node.firstSlot())) {
@@ -252,9 +258,7 @@ export class ChainAudit {
       this.figures.notFinal++
       return undefined
     }
-    const landed = await this.#node.transaction(signature)
-    if (landed === undefined) this.#leaveOpen({ signature, position, said: 'absent', slot })
-    return landed
+    return (await this.#node.transaction(signature)) ?? 'absent'
   }
 
   #leaveOpen(question: OpenQuestion): void {

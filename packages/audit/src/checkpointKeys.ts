@@ -1,3 +1,4 @@
+import { type AuditState, StateDocument } from './auditState.ts'
 import { type CheckpointNote, isSignedBy, type VerifierKey, verifierKeyOf } from './checkpointNote.ts'
 import type { Findings } from './findings.ts'
 import type { SettingPeriod, SettingPeriods } from './settingPeriods.ts'
@@ -18,10 +19,17 @@ export interface SignatureFigures {
 
 export interface CheckpointKeysDeps {
   readonly findings: Findings
+  readonly state: AuditState
   readonly periods: SettingPeriods
   /** Keys that the auditor supplied. If empty, no key in the ledger can be trusted. */
   readonly given: readonly VerifierKey[]
 }
+
+/**
+ * Size of the largest tree that each recorded key has signed, by the number of the key. A resumed audit needs the sizes
+ * of the earlier audits, because it does not read the checkpoints before the resume file's end.
+ */
+const signedSizes = new StateDocument('signedSizes', () => new Map<number, number>())
 
 // Maximum of checkpoints that wait for their key, because the key may be recorded in a later event. Further checkpoints
 // are judged at once.
@@ -41,7 +49,7 @@ export class CheckpointKeys {
   readonly #signed = new Map<number, SignedByKey>()
   readonly #keys = new Map<string, VerifierKey>()
   #deferred: SignedCheckpoint[] = []
-  #verified = 0
+  readonly #figures: SignatureFigures = { verified: 0, unverified: 0 }
 
   constructor(deps: CheckpointKeysDeps) {
     this.#deps = deps
@@ -50,19 +58,13 @@ export class CheckpointKeys {
   note(checkpoint: SignedCheckpoint): void {
     if (this.#assign(checkpoint)) return
     if (this.#deferred.length < deferredMax) this.#deferred.push(checkpoint)
-    else this.#blame(checkpoint, 'is not signed by the key of the ledger')
+    else this.#judgeUnsigned(checkpoint)
   }
 
   /** Judges the deferred checkpoints and the recorded keys. Called after the last event. */
   finish(): SignatureFigures {
     const origin = this.#deps.periods.of('origin')[0]?.text
-    let unverified = 0
-    for (const checkpoint of this.#deferred.splice(0)) {
-      if (this.#assign(checkpoint)) continue
-      const isUnknown = this.#deps.given.length === 0 && this.#recorded().length === 0
-      if (isUnknown) unverified++
-      else this.#blame(checkpoint, 'is not signed by the key of the ledger')
-    }
+    for (const checkpoint of this.#deferred.splice(0)) if (!this.#assign(checkpoint)) this.#judgeUnsigned(checkpoint)
     const trusted = this.#trusted()
     for (const period of this.#recorded()) {
       const signed = this.#signed.get(period.number)
@@ -72,19 +74,26 @@ export class CheckpointKeys {
       if (origin !== undefined && signed.largest.note.origin !== origin) {
         this.#blame(signed.largest, `is of the log ${signed.largest.note.origin}, and the ledger is ${origin}`)
       }
-      if (trusted.has(period.number)) this.#verified += signed.count
-      else if (this.#deps.given.length === 0) unverified += signed.count
+      if (trusted.has(period.number)) this.#figures.verified += signed.count
+      else if (this.#deps.given.length === 0) this.#figures.unverified += signed.count
       else
         this.#blame(signed.largest, `is signed by key ${period.number} of the ledger, which no trusted key vouches for`)
     }
-    return { verified: this.#verified, unverified }
+    return this.#figures
+  }
+
+  /** A signature by an unknown key is wrong only if the auditor or the ledger names a key. */
+  #judgeUnsigned(checkpoint: SignedCheckpoint): void {
+    if (this.#deps.given.length === 0 && this.#recorded().length === 0) this.#figures.unverified++
+    else this.#blame(checkpoint, 'is not signed by the key of the ledger')
   }
 
   #trusted(): ReadonlySet<number> {
     const trusted = new Set<number>()
     const recorded = this.#recorded()
+    const sizes = signedSizes.of(this.#deps.state)
     const isVouchedFor = ({ position }: SettingPeriod): boolean =>
-      [...trusted].some((number) => (this.#signed.get(number)?.largest.size ?? 0) >= position)
+      [...trusted].some((number) => (sizes.get(number) ?? 0) >= position)
     // Each pass adds one trusted key, which may confirm further keys. Stop when a pass adds none.
     for (const _ of recorded) {
       const next = recorded.find((period) => {
@@ -104,10 +113,12 @@ export class CheckpointKeys {
       const known = this.#signed.get(period.number)
       const largest = known !== undefined && known.largest.size >= size ? known.largest : checkpoint
       this.#signed.set(period.number, { count: (known?.count ?? 0) + 1, largest })
+      const sizes = signedSizes.of(this.#deps.state)
+      sizes.set(period.number, Math.max(sizes.get(period.number) ?? 0, size))
       return true
     }
     if (!isSignedBy(note, this.#deps.given)) return false
-    this.#verified++
+    this.#figures.verified++
     return true
   }
 
@@ -122,10 +133,9 @@ export class CheckpointKeys {
     return known
   }
 
-  #isGiven({ text }: SettingPeriod): boolean {
-    return this.#deps.given.some(({ name, keyId }) => {
-      return verifierKeyOf(name, Buffer.from(text, 'base64url')).keyId.equals(keyId)
-    })
+  /** Compares the whole keys, because a forger can find another key with the same 4 bytes of key id. */
+  #isGiven(period: SettingPeriod): boolean {
+    return this.#deps.given.some(({ name, key }) => this.#keyOf(name, period).key.equals(key))
   }
 
   #blame({ size, source }: SignedCheckpoint, message: string): void {

@@ -1,5 +1,6 @@
 import { AuditFault } from './auditFault.ts'
-import { CheckpointKeys, type CheckpointKeysDeps } from './checkpointKeys.ts'
+import { StateDocument } from './auditState.ts'
+import { CheckpointKeys, type CheckpointKeysDeps, type SignatureFigures } from './checkpointKeys.ts'
 import { readCheckpoint } from './checkpointNote.ts'
 import type { DatabaseSource } from './databaseSource.ts'
 import { GrowingTree } from './growingTree.ts'
@@ -27,12 +28,14 @@ export function statedRootOf({ name, note }: GivenCheckpoint): StatedRoot {
   return { size: checkpoint.size, root: checkpoint.root, note, source: name }
 }
 
-export interface CheckpointFigures {
+export interface CheckpointFigures extends SignatureFigures {
   compared: number
-  signaturesVerified: number
-  /** Number of signatures that could not be verified, because the auditor supplied no key. */
-  signaturesUnverified: number
+  /** Checkpoints of the auditor or the export that are smaller than the tree of the resume file. */
+  readonly skipped: number
 }
+
+/** Number of checkpoints that this audit and the audits of its resume file have compared. */
+const comparedSoFar = new StateDocument('comparedCheckpoints', () => ({ count: 0 }))
 
 export interface CheckpointDeps extends CheckpointKeysDeps {
   /** Roots from an export or from files of the auditor. */
@@ -43,7 +46,7 @@ export interface CheckpointDeps extends CheckpointKeysDeps {
 
 /** Checkpoints wait in the order of their sizes, because the tree has the root of a size only while it has that size. */
 export class Checkpoints {
-  readonly figures: CheckpointFigures = { compared: 0, signaturesVerified: 0, signaturesUnverified: 0 }
+  readonly figures: CheckpointFigures
   readonly #deps: CheckpointDeps
   readonly #keys: CheckpointKeys
   #waiting: StatedRoot[]
@@ -55,10 +58,18 @@ export class Checkpoints {
   constructor(deps: CheckpointDeps, fromSize = 0) {
     this.#deps = deps
     this.#keys = new CheckpointKeys(deps)
-    this.#waiting = deps.roots.filter(({ size }) => size > fromSize || size === 0).toSorted(bySize)
+    const isSkipped = ({ size }: StatedRoot): boolean => size < fromSize && size > 0
+    const skipped = deps.roots.filter((stated) => isSkipped(stated) && stated.note !== undefined).length
+    this.figures = { compared: 0, skipped, verified: 0, unverified: 0 }
+    this.#waiting = deps.roots.filter((stated) => !isSkipped(stated)).toSorted(bySize)
     this.#storedUpto = fromSize
     this.#agreedSize = fromSize
     this.#allStoredRead = deps.stored === undefined
+  }
+
+  /** False if no audit of this ledger and resume file has compared a checkpoint. */
+  get isAnyCompared(): boolean {
+    return comparedSoFar.of(this.#deps.state).count > 0
   }
 
   /** Loads all stated roots up to this size. Called before the events up to this size are replayed. */
@@ -71,7 +82,7 @@ export class Checkpoints {
     }
   }
 
-  /** Compares the stated roots for the tree's current size. Called after each event, with its time of recording. */
+  /** Compares the stated roots for the tree's current size. Called before the first event and after each event. */
   compare(tree: GrowingTree, recordedAtMs: number): void {
     while (this.#waiting[0] !== undefined && this.#waiting[0].size <= tree.size) {
       const stated = this.#waiting.shift()
@@ -87,15 +98,16 @@ export class Checkpoints {
       const message = `${source} is of ${size} events, and the ledger has ${tree.size}: its end is gone, or an older copy was restored`
       this.#deps.findings.add('tree_too_small', { position: tree.size + 1, subject: `checkpoint ${size}`, message })
     }
-    const { verified, unverified } = this.#keys.finish()
-    this.figures.signaturesVerified = verified
-    this.figures.signaturesUnverified = unverified
+    Object.assign(this.figures, this.#keys.finish())
   }
 
   #judge(stated: StatedRoot, tree: GrowingTree, recordedAtMs: number): void {
     const { size, root, source, note } = stated
     const { findings } = this.#deps
-    if (note !== undefined) this.figures.compared++
+    if (note !== undefined) {
+      this.figures.compared++
+      comparedSoFar.of(this.#deps.state).count++
+    }
     const subject = `checkpoint ${size}`
     if (rootAt(size, tree).equals(root)) this.#agreedSize = size
     else {

@@ -6,7 +6,7 @@ import { type CopyBlock, CopyOut, unreadable } from './copyOut.ts'
 export interface DatabaseSource extends AsyncDisposable {
   /** Runs a COPY of the query in the second session. Read one COPY to its end before the next one starts. */
   copy(query: string): AsyncGenerator<CopyBlock>
-  /** Runs in the third session during the replay, because a long query takes about as long. The caller reads it later. */
+  /** Runs a COPY in the third session during the replay, because deriving the reports takes about as long. */
   copyBeside(query: string): AsyncGenerator<CopyBlock>
   rows<T extends pg.QueryResultRow>(query: string, values?: readonly unknown[]): Promise<readonly T[]>
   mayRead(table: string): Promise<boolean>
@@ -36,9 +36,9 @@ const besideSettings = ["work_mem = '128MB'", 'jit = off', 'enable_nestloop = of
 export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseSource> {
   const sessions: pg.Client[] = []
   const begin = async (): Promise<pg.Client> => {
-    const session = await openSession(databaseUrl)
+    const session = newSession(databaseUrl)
     sessions.push(session)
-    await session.query('begin isolation level repeatable read read only')
+    await openSession(session)
     return session
   }
   const close = async (): Promise<void> => void (await Promise.all(sessions.map((session) => session.end())))
@@ -82,20 +82,25 @@ async function read<T extends pg.QueryResultRow>(
   }
 }
 
-async function openSession(databaseUrl: string): Promise<pg.Client> {
-  const session = new pg.Client({
-    connectionString: databaseUrl,
-    application_name: 'tollbook audit',
-    connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
-  })
-  // Handle the event, so that it does not end the process. The current query also reports a broken session.
-  session.on('error', () => undefined)
+function newSession(connectionString: string): pg.Client {
+  const common = { application_name: 'tollbook audit', connectionTimeoutMillis: connectTimeoutMs, keepAlive: true }
+  try {
+    const session = new pg.Client({ connectionString, ...common })
+    // Handle the event, so that it does not end the process. The current query also reports a broken session.
+    session.on('error', () => undefined)
+    return session
+  } catch (error) {
+    throw new AuditFault('the URL of the database cannot be parsed', { cause: error, retryable: false })
+  }
+}
+
+async function openSession(session: pg.Client): Promise<void> {
   try {
     await session.connect()
+    await session.query([...sessionSettings.map((setting) => `set ${setting}`), beginSnapshot].join(';'))
   } catch (error) {
     throw new AuditFault('the database cannot be reached', { cause: error, retryable: true })
   }
-  for (const setting of sessionSettings) await session.query(`set ${setting}`)
-  return session
 }
+
+const beginSnapshot = 'begin isolation level repeatable read read only'

@@ -1,5 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
+import { createReadStream } from 'node:fs'
 import { z } from 'zod'
 import { AuditFault } from './auditFault.ts'
 import { leafRoom, type RawEvent } from './rawEvent.ts'
@@ -47,32 +46,36 @@ const lineCharactersMax = 6 * 65_519 + 1_024
 
 /** Opens an export and reads its head. Throws an `AuditFault` if the first line is not the head of an export. */
 export async function openExport(path: string): Promise<ExportSource> {
-  const file = await openFile(path)
-  const lines = createInterface({ input: file.createReadStream({ autoClose: false }), crlfDelay: Infinity })
-  const iterator = lines[Symbol.asyncIterator]()
-  const first = await iterator.next()
+  const lines = linesOf(path)
+  const first = await lines.next()
   const head = exportHead.safeParse(parseLine(first.done === true ? '' : first.value))
   if (!head.success) {
-    await file.close()
+    await lines.return()
     throw new AuditFault(`${path} is not an export of a ledger: its first line is not the head`, { retryable: false })
   }
   return {
     head: head.data,
     async *events() {
       let number = 1
-      for (let next = await iterator.next(); next.done !== true; next = await iterator.next())
-        yield readLine(next.value, ++number)
+      for await (const line of lines) yield readLine(line, ++number)
     },
-    async [Symbol.asyncDispose]() {
-      lines.close()
-      await file.close()
-    },
+    [Symbol.asyncDispose]: async () => void (await lines.return()),
   }
 }
 
-async function openFile(path: string): Promise<FileHandle> {
+/**
+ * Splits only at newlines. `node:readline` also splits at the separators U+2028 and U+2029, which JSON permits in a
+ * text. A longer line than the maximum is cut, so that it does not fill the memory.
+ */
+async function* linesOf(path: string): AsyncGenerator<string, void> {
   try {
-    return await open(path)
+    let rest = ''
+    for await (const chunk of createReadStream(path, 'utf8')) {
+      const lines = `${rest}${chunk}`.split('\n')
+      rest = (lines.pop() ?? '').slice(0, lineCharactersMax + 1)
+      yield* lines
+    }
+    if (rest !== '') yield rest
   } catch (error) {
     throw new AuditFault(`${path} cannot be read`, { cause: error, retryable: false })
   }

@@ -1,4 +1,5 @@
 import { type AuditState, StateDocument } from './auditState.ts'
+
 /** The four aspects of an audit. Each aspect has a separate verdict (docs/audit.md). */
 export const aspects = ['integrity', 'arithmetic', 'completeness', 'chainTruth'] as const
 export type Aspect = (typeof aspects)[number]
@@ -74,6 +75,10 @@ export type FindingCode = keyof typeof findingAspects
 
 /** Codes that report a limit of this auditor, not an error in the ledger. They do not break a verdict. */
 const unjudged: ReadonlySet<string> = new Set<FindingCode>(['kind_unknown'])
+
+export function isUnjudged({ code }: Finding): boolean {
+  return unjudged.has(code)
+}
 
 /** Maximum of stored findings for each aspect, so that a broken ledger does not fill the memory. Counts stay exact. */
 const storedMax = 100

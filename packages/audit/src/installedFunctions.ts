@@ -29,12 +29,7 @@ export interface InstalledText {
   readonly text: string
 }
 
-export type FunctionComparison =
-  /** Another release migrated the database, so the functions cannot be compared. */
-  { readonly isOfRelease: false } | FunctionsCompared
-
 export interface FunctionsCompared {
-  readonly isOfRelease: true
   readonly compared: number
   readonly differences: readonly FunctionDifference[]
   /** Functions and kinds files that this release does not have, on a database that has files of other releases. */
@@ -46,12 +41,13 @@ export interface FunctionDifference {
   readonly problem: 'is not the one of this release' | 'is missing' | 'is not of this release'
 }
 
-export async function compareFunctions(run: RunQuery): Promise<FunctionComparison> {
+/** Undefined if another release migrated the database, so that the functions cannot be compared. */
+export async function compareFunctions(run: RunQuery): Promise<FunctionsCompared | undefined> {
   const released = new Map(releasedFunctions.map(({ name, digest }) => [name, digest]))
   const files = (await run(codeQuery)).map(({ name, text }) => [fileMark + name, text] as const)
   const applied = new Map(files)
   const ofFiles = [...released].filter(([name]) => name.startsWith(fileMark))
-  if (!ofFiles.every(([name, digest]) => applied.get(name) === digest)) return { isOfRelease: false }
+  if (!ofFiles.every(([name, digest]) => applied.get(name) === digest)) return undefined
   for (const [name] of ofFiles) {
     released.delete(name)
     applied.delete(name)
@@ -69,7 +65,7 @@ export async function compareFunctions(run: RunQuery): Promise<FunctionCompariso
     else if (right !== digestOf(text)) differences.push({ name, problem: 'is not the one of this release' })
   }
   for (const name of released.keys()) differences.push({ name, problem: 'is missing' })
-  return { isOfRelease: true, compared, differences, unknown }
+  return { compared, differences, unknown }
 }
 
 /** Prefix of lines that describe a SQL file that `tollbook migrate` applied. */

@@ -16,11 +16,16 @@ export interface SignedBytes {
 export type OnChain =
   | { readonly is: 'payment'; readonly settlement: AuditedSettlement }
   /** A payment that is recorded as dropped or failed. The chain must not have its tokens of this mint. */
-  | { readonly is: 'dropped'; readonly mint: string }
+  | ({ readonly is: 'dropped'; readonly mint: string } & Absence)
   /** A transaction of the service that is recorded as failed. The chain must not have it. */
-  | { readonly is: 'failed' }
+  | ({ readonly is: 'failed' } & Absence)
   /** A transaction for which the balance change of a payment token account is checked. */
   | ({ readonly is: 'change' } & RecordedChange)
+
+interface Absence {
+  /** Final slot at which the service concluded that the chain does not have the transaction. */
+  readonly finalizedSlot: number
+}
 
 export interface RecordedChange {
   readonly mint: string

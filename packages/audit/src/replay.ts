@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
+import { classOf } from './accountClass.ts'
 import type { AuditedStream } from './auditedStream.ts'
 import { AuditState, StateDocument } from './auditState.ts'
 import { type FindingCode, Findings } from './findings.ts'
 import type { GrowingTree } from './growingTree.ts'
 import type { HolderSnapshot } from './holderSnapshot.ts'
-import { type EnteredPosting, PostingReplay, type PostingPlace } from './postingReplay.ts'
+import { type AccountTotals, type EnteredPosting, PostingReplay, type PostingPlace } from './postingReplay.ts'
 import type { UnknownEvent } from './kinds.ts'
 import { type ReadEvent, type ReplayedLedger, type SettingRow, settingRow } from './kinds/auditedKind.ts'
 import { matchPostings } from './matchPostings.ts'
@@ -83,17 +84,32 @@ export class Replay implements ReplayedLedger {
   }
 
   /**
-   * Makes the checks that need all events: the open append, the splits, and the sum of all accounts. Called after the
-   * last event.
+   * Makes the checks that need all events: the open append, the splits, the limits of the accounts, and their sum.
+   * Called after the last event.
    */
   finish(): void {
     this.streams.settle()
     this.periods.judgeSplits()
     const sums = new Map<string, bigint>()
-    for (const { mint, balanceBaseUnits } of this.postings.accounts())
-      sums.set(mint, (sums.get(mint) ?? 0n) + balanceBaseUnits)
+    const isArithmeticRight = this.findings.countOf('arithmetic') === 0
+    for (const totals of this.postings.accounts()) {
+      sums.set(totals.mint, (sums.get(totals.mint) ?? 0n) + totals.balanceBaseUnits)
+      if (isArithmeticRight) this.#judgeLimits(totals)
+    }
     for (const [mint, sum] of sums)
       if (sum !== 0n) this.#blame('ledger_unbalanced', this.position, `the accounts of ${mint} sum to ${sum}`)
+  }
+
+  /**
+   * An append that exceeds a limit of an account is refused, so the last balance is within the limits. Called only if
+   * no other finding explains the balance.
+   */
+  #judgeLimits({ account, balanceBaseUnits, uptoPosition: position }: AccountTotals): void {
+    const { floor = null, ceiling = null } = classOf(account) ?? {}
+    const isBelow = floor !== null && balanceBaseUnits < BigInt(floor)
+    if (!isBelow && (ceiling === null || balanceBaseUnits <= BigInt(ceiling))) return
+    const message = `the balance is ${balanceBaseUnits}, and its limit is ${isBelow ? floor : ceiling}`
+    this.findings.add('account_differs', { position, subject: account, message })
   }
 
   #advance(

@@ -65,8 +65,8 @@ export class SettingPeriods {
   }
 
   /**
-   * Returns every period of a setting, in the order of the numbers. The next value determines when the period of a
-   * value ends.
+   * Returns every period of a setting, in the order of recording. The next value determines when the period of a value
+   * ends.
    */
   of(name: string): readonly SettingPeriod[] {
     const values = this.#values.filter((value) => value.name === name)

@@ -63,7 +63,7 @@ export class Streams {
     return this.#rows.selectBy('quoteId')
   }
 
-  /** Adds an event to its stream. `known` is the stream, or the kind of a new stream. Checks only position and version. */
+  /** Adds an event to its stream. `known` is the stream, or the kind of a new stream. Checks only the version. */
   enter({ stream, version }: StreamEvent, known: AuditedStream | string, { position }: Place): AuditedStream {
     const row = typeof known === 'string' ? this.#rows.add(stream, newStream(stream, known, position)) : known
     const follows = `version ${version} of the stream follows ${row.version}`

@@ -68,12 +68,11 @@ async function* landedOn(
   }
 }
 
-/** True if the ledger has the transaction in this mint. A payment in another mint does not explain the change. */
+/** True if the ledger has the transaction in this mint. A record in another mint does not explain the change. */
 function isRecorded({ replay }: UnrecordedDeps, signature: string, mint: string): boolean {
   const row = replay.streams.find(solanaStream(signature))
   if (row === undefined || row.state === 'submitted') return false
-  const isOther = row.kind === 'payment' && row.mint !== '' && row.mint !== mint
-  return !isOther || replay.streams.find(arrivalStream(signature, mint)) !== undefined
+  return row.mint === '' || row.mint === mint || replay.streams.find(arrivalStream(signature, mint)) !== undefined
 }
 
 async function judgeUnrecorded(

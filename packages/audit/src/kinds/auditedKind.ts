@@ -61,7 +61,7 @@ export interface ReplayedLedger {
 /** Input of an event's rules. They run after its postings are entered, and before its step is taken. */
 export interface Judged extends Recorded {
   readonly row: AuditedStream
-  /** Time at which the previous event of the ledger took effect. */
+  /** Time at which the previous event of a known kind took effect. */
   readonly effectiveAtBefore: number
   readonly blame: Blame
   readonly ledger: ReplayedLedger

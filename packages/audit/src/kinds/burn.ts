@@ -84,12 +84,13 @@ export const burn: AuditedKind = {
       },
     }),
     // The debts of a failed burn stay owed. A node must confirm that the chain does not have the burn.
-    eventOf(failed, { judge: judgeFailed, onChain: () => ({ is: 'failed' }) }),
+    eventOf(failed, { judge: judgeFailed, onChain: ({ finalizedSlot }) => ({ is: 'failed', finalizedSlot }) }),
   ]),
 }
 
-function judgeSubmitted(event: z.output<typeof submitted>, { position, blame, ledger }: Judged): void {
+function judgeSubmitted(event: z.output<typeof submitted>, { row, position, blame, ledger }: Judged): void {
   const { stream, mint, round, throughPosition, burnBaseUnits } = event
+  row.mint = mint
   const earlier = burnRoundsOf(ledger.state).filter((known) => known.mint === mint)
   if (earlier.some((known) => known.round === round)) blame('lifecycle_impossible', `round ${round} is burned already`)
   if (throughPosition >= position) blame('lifecycle_impossible', 'the round reaches beyond its own event')

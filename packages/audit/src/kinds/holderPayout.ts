@@ -120,7 +120,7 @@ export function judgePart({ planId, part, mint, payments }: PaidPart, at: Judged
   if (plan !== undefined) {
     if (plan.isEnded) say(`the plan ${planId} has ended`)
     if (plan.paidParts.has(part)) say(`part ${part} of ${planId} was paid before`)
-    if (part > plan.parts) say(`the plan ${planId} has ${plan.parts} parts, and this is part ${part}`)
+    if (part < 1 || part > plan.parts) say(`the plan ${planId} has ${plan.parts} parts, and this is part ${part}`)
     if (mint !== plan.mint || payments.some(({ account }) => account !== plan.account))
       say(`the plan ${planId} pays out of ${plan.account}`)
     const digest = digestOfLines(payments.map((paid) => ({ wallet: paid.wallet, baseUnits: paid.paidBaseUnits })))

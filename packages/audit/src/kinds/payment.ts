@@ -47,7 +47,7 @@ const reversed = eventOf(bodies.reversed, {
     ...endOfExposure(event),
   ],
   judge: rules.judgeReversed,
-  onChain: ({ mint }) => ({ is: 'dropped', mint }),
+  onChain: ({ mint, finalizedSlot }) => ({ is: 'dropped', mint, finalizedSlot }),
 })
 
 const arrival = ({ mint, slot, receivedBaseUnits, wallet: sender }: Arrived): OnChain => {
@@ -73,6 +73,15 @@ const arrivalsBy = (judge: typeof rules.judgeReceived) => [
 /** Entries for arrivals in a second mint. Their streams have different names, so `judgeArrival` checks them. */
 export const arrivalEvents = arrivalsBy(rules.judgeArrival)
 
+/**
+ * Debits the account that the event states. `judgeBurnOwed` then reports a wrong source as an error of the rules, not
+ * as a wrong posting.
+ */
+export const burnOwedEvent = eventOf(bodies.burnOwed, {
+  postings: ({ owedBaseUnits, source }) => [[source === undefined ? unearned : toDeliver, burnOwed, owedBaseUnits]],
+  judge: rules.judgeBurnOwed,
+})
+
 /** Stream kind of a payment: submitted, verified, claimed by attempts 1, 2, 3…, then delivered or owed back. */
 export const payment: AuditedKind = {
   kind: 'payment',
@@ -88,10 +97,7 @@ export const payment: AuditedKind = {
       postings: ({ endpoint, burnedBaseUnits }) => [[burnedAt(endpoint), burnedByCallers, burnedBaseUnits]],
       judge: rules.judgeBurn,
     }),
-    eventOf(bodies.burnOwed, {
-      postings: ({ owedBaseUnits, source }) => [[source === undefined ? unearned : toDeliver, burnOwed, owedBaseUnits]],
-      judge: rules.judgeBurnOwed,
-    }),
+    burnOwedEvent,
     eventOf(bodies.claimed, {
       postings: ({ exposedBaseUnits }) => [[exposed, exposedContra, exposedBaseUnits]],
       judge: rules.judgeClaimed,

@@ -50,7 +50,11 @@ export const payout: AuditedKind = {
   ]),
 }
 
-function judgePayout({ stream, signature, mint, payments }: z.output<typeof paid>, { blame, ledger }: Judged): void {
+function judgePayout(
+  { stream, signature, mint, payments }: z.output<typeof paid>,
+  { row, blame, ledger }: Judged,
+): void {
+  row.mint = mint
   if (stream !== solanaStream(signature)) blame('lifecycle_impossible', 'the payout has another signature')
   for (const { account, wallet } of payments) {
     const debt = classOf(account)

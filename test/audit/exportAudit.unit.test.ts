@@ -1,0 +1,226 @@
+import { writeFile } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import { audit, type AuditOptions } from '@tollbook/audit/audit'
+import { runAuditCommand } from '../../packages/audit/src/auditCommand.ts'
+import { hostClock } from '@tollbook/audit/clock'
+import { signCheckpoint } from '@tollbook/core/checkpoint'
+import { isoTime } from '@tollbook/core/clock'
+import { ed25519Signer } from '@tollbook/core/ed25519'
+import { makeReceiptKey } from '../../src/cli/local/home.ts'
+import { afterFile } from '../support/afterFile.ts'
+import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
+import { associatedTokenAccount } from '../../packages/audit/src/tokenAccountAddress.ts'
+import { blockTimeMs, price, ReplayedLedger, served, signed, wallet } from './replayedLedger.ts'
+
+/* The audit of an export that was written by hand, without a database. */
+
+const directory = await makeTemporaryDirectory()
+afterFile(directory.remove)
+let files = 0
+const freshPath = (): string => `${directory.path}/${++files}`
+
+async function exported(ledger: ReplayedLedger, checkpoint?: string): Promise<string> {
+  const path = freshPath()
+  await writeFile(path, ledger.exportText(checkpoint))
+  return path
+}
+
+function auditFile(path: string, given: Partial<AuditOptions> = {}) {
+  return audit({
+    source: { kind: 'export', path },
+    verifierKeys: [],
+    ownCheckpoints: [],
+    transactions: true,
+    chain: undefined,
+    resumeFile: undefined,
+    clock: hostClock,
+    ...given,
+  })
+}
+
+function settings(...values: readonly string[]): ReplayedLedger {
+  const ledger = new ReplayedLedger()
+  for (const [index, value] of values.entries()) {
+    const fields = { name: 'motto', number: index + 1, validFrom: isoTime(blockTimeMs), value }
+    ledger.append(`motto#${index + 1}`, ['SettingChanged', fields, blockTimeMs])
+  }
+  return ledger
+}
+
+test('a text with the line separators of Unicode stays one line of an export', async () => {
+  const report = await auditFile(await exported(settings('one\u2028two\u2029three\u0085four')))
+  expect(report.findings).toEqual([])
+  expect(report.events).toBe(1)
+})
+
+test.each([
+  ['with lines that end in CR LF', (text: string) => text.replaceAll('\n', '\r\n')],
+  ['without its last line break', (text: string) => text.trimEnd()],
+])('an export %s is whole', async (_, edit) => {
+  const path = freshPath()
+  await writeFile(path, edit(settings('one', 'two').exportText()))
+  expect(await auditFile(path)).toMatchObject({ findings: [], events: 2 })
+})
+
+test('a line without an end is not read into memory, and is reported', async () => {
+  const path = freshPath()
+  await writeFile(
+    path,
+    settings('one')
+      .exportText()
+      .replace('"end"', `"${' '.repeat(500_000)}`),
+  )
+  const { findings } = await auditFile(path)
+  expect(findings.map(({ code, message }) => [code, message])).toEqual([
+    ['export_incomplete', 'line 3 cannot be read'],
+    ['export_incomplete', 'the last line is missing: the file was cut off'],
+  ])
+})
+
+describe('an export with a resume file', () => {
+  const signer = ed25519Signer(makeReceiptKey())
+
+  function sealed(ledger: ReplayedLedger): string {
+    const { size, root } = { size: ledger.replay.tree.size, root: ledger.replay.tree.root() }
+    return signCheckpoint({ origin: 'tollbook/export', size, root }, signer)
+  }
+
+  test('that ends before the file does is refused, because the audit would compare nothing', async () => {
+    const resumeFile = freshPath()
+    await auditFile(await exported(settings('one', 'two', 'three')), { resumeFile })
+    const shorter = auditFile(await exported(settings('one', 'two')), { resumeFile })
+    await expect(shorter).rejects.toThrow('the export is not of the ledger that the resume file ends with')
+  })
+
+  test('is not followed by a database, whose tables no audit compared with these events', async () => {
+    const resumeFile = freshPath()
+    await auditFile(await exported(settings('one')), { resumeFile })
+    const source = { kind: 'database', url: 'postgres://nowhere.invalid/ledger' } as const
+    await expect(auditFile('', { source, resumeFile })).rejects.toThrow('the resume file is of an export')
+  })
+
+  test('has no proven integrity until one of the audits compared a checkpoint', async () => {
+    const [first, second] = [settings('one'), settings('one', 'two')]
+    const statuses = async (...checkpoints: readonly (string | undefined)[]) => {
+      const resumeFile = freshPath()
+      const reports = []
+      for (const [index, ledger] of [first, second].entries())
+        reports.push(await auditFile(await exported(ledger, checkpoints[index]), { resumeFile }))
+      return reports.map(({ verdicts }) => verdicts.integrity.status)
+    }
+    expect(await statuses()).toEqual(['not_checked', 'not_checked'])
+    expect(await statuses(sealed(first))).toEqual(['holds', 'holds'])
+    expect(await statuses(undefined, sealed(second))).toEqual(['not_checked', 'holds'])
+  })
+
+  test('names a checkpoint of the auditor that covers no event after the file as not compared', async () => {
+    const resumeFile = freshPath()
+    const texts = ['one', 'two', 'three']
+    const ledgers = texts.map((_text, index) => settings(...texts.slice(0, index + 1)))
+    const own = ledgers.map((ledger, index) => ({ name: `kept ${index}`, note: sealed(ledger) }))
+    for (const [index, ledger] of ledgers.slice(1).entries()) {
+      const { verdicts, findings } = await auditFile(await exported(ledger), {
+        resumeFile,
+        ownCheckpoints: own.slice(0, 2 + index),
+      })
+      expect(findings).toEqual([])
+      expect(verdicts.integrity.checked).toContainEqual(expect.stringContaining('2 checkpoints compared'))
+      const skipped = verdicts.integrity.notChecked.filter((text) => text.includes('1 checkpoints up to position 2'))
+      expect(skipped).toHaveLength(index)
+    }
+  })
+})
+
+describe('the command', () => {
+  async function run(
+    argv: readonly string[],
+    fetch: typeof globalThis.fetch = () => Promise.reject(new Error('no node')),
+  ) {
+    const written = { stdout: '', stderr: '' }
+    const streamOf = (name: 'stdout' | 'stderr') => ({ write: (text: string) => (written[name] += text) })
+    const code = await runAuditCommand(argv, {
+      stdout: streamOf('stdout'),
+      stderr: streamOf('stderr'),
+      interrupted: new AbortController().signal,
+      findLedger: (databaseUrl = 'postgres://nowhere.invalid/ledger') => Promise.resolve({ databaseUrl }),
+      fetch,
+    })
+    return { code, ...written }
+  }
+
+  test.each([
+    ['a folder', () => [directory.path], `${directory.path} cannot be read`],
+    ['a URL with a port that cannot be', () => ['--database', 'postgres://me:secret@host:99999/x'], 'the database'],
+  ])('says that %s cannot be audited, and shows no password', async (_, argv, said) => {
+    const { code, stderr } = await run(argv())
+    expect(code).toBe(1)
+    expect(stderr).toContain(said)
+    expect(stderr).not.toContain('secret')
+  })
+
+  test('counts every finding that it lists, also one about a kind that it does not know', async () => {
+    const ledger = settings('one').append('news:1', ['Discovered', {}])
+    const { code, stdout } = await run([await exported(ledger)])
+    expect(stdout).toContain('findings, 1 of 1:')
+    expect(code).toBe(3)
+  })
+
+  test.each([
+    ['--payment-wallet', wallet],
+    ['--recorded-within', '5'],
+  ])('refuses %s without a chain, and a number of minutes that is not whole', async (option, value) => {
+    const path = await exported(settings('one'))
+    expect(await run([path, option, value])).toMatchObject({ code: 2, stderr: `${option}: needs --chain\n` })
+    const wrong = await run([path, '--chain', 'https://node.invalid', '--recorded-within', '1.5'])
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('a whole number of minutes (got 1.5)') })
+  })
+
+  const { mint } = price
+  const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+  const account = associatedTokenAccount({ wallet, tokenProgram, mint })
+
+  /** A node with one transfer to the payment wallet. */
+  function nodeWith(signature: string, landedAtMs: number): typeof globalThis.fetch {
+    const balance = (amount: string) => ({ accountIndex: 1, mint, owner: wallet, uiTokenAmount: { amount } })
+    const blockTime = landedAtMs / 1000
+    const transaction = {
+      slot: 950,
+      blockTime,
+      transaction: {
+        signatures: [signature],
+        message: { header: { numRequiredSignatures: 1 }, accountKeys: [wallet, account], instructions: [] },
+      },
+      meta: { err: null, innerInstructions: [], preTokenBalances: [balance('1')], postTokenBalances: [balance('8')] },
+    }
+    const answers = new Map<string, (of: unknown) => unknown>([
+      ['getAccountInfo', () => ({ value: { owner: tokenProgram } })],
+      ['getSignaturesForAddress', (of) => (of === account ? [{ signature, slot: 950, err: null, blockTime }] : [])],
+      ['getTransaction', (of) => (of === signature ? transaction : null)],
+      ['getFirstAvailableBlock', () => 0],
+      ['getSlot', () => 1_000],
+    ])
+    return (_, init) => {
+      const { method, params } = JSON.parse(String(init?.body))
+      return Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: answers.get(method)?.(params?.[0]) }))
+    }
+  }
+
+  test.each([
+    ['by default 90', [], false],
+    ['80', ['--recorded-within', '80'], true],
+    ['81', ['--recorded-within', '81'], false],
+  ])(
+    'reports a transfer of 80 minutes that the ledger lacks, if it may be %s minutes old',
+    async (_, given, isFound) => {
+      const ledger = served()
+      const path = await exported(ledger)
+      const node = nodeWith(signed(77), ledger.replay.recordedAtMs - 80 * 60_000)
+      const argv = [path, '--chain', 'https://node.invalid', '--payment-wallet', wallet, '--json', ...given]
+      const { stdout } = await run(argv, node)
+      const { findings, verdicts } = JSON.parse(stdout)
+      const missing = findings.filter(({ code }: { code: string }) => code === 'not_in_the_ledger')
+      expect(missing).toHaveLength(isFound ? 1 : 0)
+      expect(verdicts.completeness.notChecked.some((text: string) => text.includes('too young'))).toBe(!isFound)
+    },
+  )
+})

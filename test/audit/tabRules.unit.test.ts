@@ -1,0 +1,365 @@
+import { describe, expect, test } from 'vitest'
+import { tabsOf } from '../../packages/audit/src/kinds/tabs.ts'
+import { assertPresent } from '@tollbook/core/assert'
+import { decodeBase58, encodeBase58 } from '@tollbook/core/base58'
+import { isoTime } from '@tollbook/core/clock'
+import { ed25519Signer } from '@tollbook/core/ed25519'
+import { debitMessage, tabTermsHash } from '@tollbook/core/tab'
+import { readAddress } from '@tollbook/core/address'
+import { makeReceiptKey } from '../../src/cli/local/home.ts'
+import { sampleAddress } from '../store/samplePayment.ts'
+import {
+  attempt,
+  blockTimeMs,
+  burn,
+  claimed,
+  dollarPrice,
+  type Fields,
+  fulfilled,
+  listed,
+  price,
+  required,
+  type ReplayedLedger,
+  settlement,
+  signed,
+  wallet,
+} from './replayedLedger.ts'
+
+/* The rules of the auditor for tabs, on bodies written by hand. */
+
+const hourMs = 3_600_000
+const endpoint = '/api/tabs'
+const deposit = `solana:${signed(3)}`
+const bytesOf = (seed: number) => assertPresent(decodeBase58(signed(seed), 64), 'a signature has 64 bytes')
+const tabOf = (seed: number) => encodeBase58(bytesOf(seed).slice(0, 16))
+const tab = tabOf(3)
+const stream = `tab:${tab}`
+
+/** The price of a deposit that pays for five requests at this price. */
+function depositOf(of: typeof price) {
+  const requiredBaseUnits = String(5 * Number(of.requiredBaseUnits))
+  const { priceMicroUsd, tokenPriceAttoUsd, mint, decimals } = of
+  return {
+    ...{ endpoint, mint, decimals, tokenPriceAttoUsd, requiredBaseUnits, burnBaseUnits: '0' },
+    priceMicroUsd: String(5 * Number(priceMicroUsd)),
+    shares: [{ account: 'prepaid', baseUnits: requiredBaseUnits }],
+  }
+}
+
+const terms = {
+  sessionKey: null,
+  bearerHash: 'ab',
+  maxPerRequestBaseUnits: String(required),
+  maxPerDayBaseUnits: null,
+  endsAtMs: blockTimeMs + hourMs,
+}
+
+interface Opening {
+  readonly of?: typeof price
+  readonly terms?: Fields
+  readonly opened?: Fields
+  readonly metered?: readonly Fields[]
+}
+
+const buyDeposit = (ledger: ReplayedLedger, of: typeof price, reference = deposit): ReplayedLedger => {
+  const { mint, requiredBaseUnits } = depositOf(of)
+  const paid = { price: depositOf(of), burnedBaseUnits: '0', receivedBaseUnits: requiredBaseUnits, reference }
+  const claim = { ...claimed, endpoint, mint, exposedBaseUnits: requiredBaseUnits }
+  return ledger.append(reference, ['PaymentVerified', settlement(paid)], ['ProofClaimed', claim])
+}
+
+function openTab({ of = price, terms: given = {}, opened = {}, metered = [] }: Opening = {}): ReplayedLedger {
+  const prices = [price, dollarPrice, depositOf(price), depositOf(dollarPrice)]
+  const ledger = buyDeposit(listed({ prices, ...(metered.length === 0 ? {} : { metered }) }), of)
+  const { mint, requiredBaseUnits: depositBaseUnits } = depositOf(of)
+  const fields = { tab, mint, wallet, depositBaseUnits, terms: { ...terms, ...given }, ...opened }
+  return ledger.append(deposit, ['RequestFulfilled', fulfilled], ['TabOpened', fields])
+}
+
+const debited: Fields = {
+  ...attempt,
+  tab,
+  number: '1',
+  deposit,
+  slot: 100,
+  blockTimeMs,
+  wallet,
+  price,
+  priceList: 1,
+  leaseMs: 60_000,
+  orderDigest: 'ab',
+  bearerHash: 'ab',
+  signed: null,
+  lifecycle: 0,
+}
+const { mint, shares } = price
+const captured: Fields = { attempt: 1, answerDigest: 'cd', mint, burnBaseUnits: String(burn), shares }
+const failed: Fields = { ...attempt, reason: 'no_data', mint, exposedBaseUnits: '0' }
+const returned: Fields = { tab, mint, baseUnits: String(required) }
+
+const debit = (given: Fields = {}, ledger = openTab(), atMs = blockTimeMs) =>
+  ledger.append(`${stream}:1`, ['TabDebited', { ...debited, ...given }, atMs])
+const capture = (given: Fields = {}, ledger = debit()) =>
+  ledger.append(`${stream}:1`, ['TabCaptured', { ...captured, ...given }])
+const release = (given: Fields = {}, ledger = debit()) =>
+  ledger.append(`${stream}:1`, ['RequestFailed', failed], ['TabReturned', { ...returned, ...given }])
+const replaceKeys = (ledger: ReplayedLedger) =>
+  ledger.append(stream, ['TabKeyReplaced', { tab, sessionKey: null, bearerHash: 'cd' }])
+const close = (given: Fields = {}, ledger = openTab(), atMs = blockTimeMs) => {
+  const closed = { tab, mint, wallet, restBaseUnits: String(5 * required), by: 'wallet', ...given }
+  return ledger.append(stream, ['TabClosed', closed, atMs])
+}
+
+test('a tab that is used as its terms say leaves no finding', () => {
+  const ledger = capture()
+  expect(ledger.findings()).toEqual([])
+  expect(ledger.balances()[`Liabilities:Prepaid:${tab}`]).toBe(-4 * required)
+  const again = debit({ attempt: 2, attemptId: 'attempt_2' }, release())
+  expect(capture({ attempt: 2 }, again).findings()).toEqual([])
+  expect(close().findings()).toEqual([])
+})
+
+test('a debit states how often keys of its tab were replaced', () => {
+  const twice = replaceKeys(replaceKeys(openTab()))
+  expect(debit({ lifecycle: 2, bearerHash: 'cd' }, twice).findings()).toEqual([])
+  expect(tabsOf(twice.replay.state).get(tab)?.lifecycle).toBe(2)
+})
+
+test.each<readonly [name: string, ledger: () => ReplayedLedger, code: string]>([
+  ['in the stream of another number', () => debit({ number: '2' }), 'owner_differs'],
+  ['of the second attempt first', () => debit({ attempt: 2 }), 'attempt_wrong'],
+  ['of another order than before', () => debit({ attempt: 2, orderDigest: 'cd' }, release()), 'owner_differs'],
+  ['of another wallet', () => debit({ wallet: sampleAddress() }), 'owner_differs'],
+  ['on another deposit', () => debit({ deposit: `solana:${signed(4)}` }), 'owner_differs'],
+  ['on a deposit of another slot', () => debit({ slot: 101 }), 'owner_differs'],
+  ['on a deposit of another time', () => debit({ blockTimeMs: blockTimeMs + 1 }), 'owner_differs'],
+  ['of a tab that nothing opened', () => debit({}, listed()), 'lifecycle_impossible'],
+  ['of a closed tab', () => debit({ lifecycle: 1 }, close()), 'lifecycle_impossible'],
+  ['after the end of the tab', () => debit({}, openTab(), blockTimeMs + hourMs + 60_001), 'lifecycle_impossible'],
+  [
+    'with an older number of its lifecycle',
+    () => debit({ bearerHash: 'cd' }, replaceKeys(openTab())),
+    'lifecycle_impossible',
+  ],
+  ['by a bearer key that was replaced', () => debit({ lifecycle: 1 }, replaceKeys(openTab())), 'owner_differs'],
+  ['without any key', () => debit({ bearerHash: null }, openTab({ terms: { bearerHash: null } })), 'owner_differs'],
+  [
+    'of more than a request may cost',
+    () => debit({}, openTab({ terms: { maxPerRequestBaseUnits: '9999999' } })),
+    'payment_short',
+  ],
+  ['at a price that its list does not have', () => debit({ priceList: 2 }), 'price_not_published'],
+])('a debit %s is found', (_, ledgerOf, code) => {
+  expect(ledgerOf().codes()).toContain(code)
+})
+
+test('a debit may be recorded a minute after the end of its tab', () => {
+  expect(capture({}, debit({}, openTab(), blockTimeMs + hourMs + 60_000)).findings()).toEqual([])
+})
+
+const [largest, ...others] = shares
+test.each<readonly [name: string, ledger: () => ReplayedLedger, code: string]>([
+  ['of another attempt', () => capture({ attempt: 2 }), 'attempt_wrong'],
+  ['in another mint', () => capture({ mint: dollarPrice.mint }), 'distribution_differs'],
+  ['in other shares', () => capture({ shares: [...others, largest ?? {}] }), 'distribution_differs'],
+  ['of less, whose rest stays held', () => capture({ shares: others }), 'refund_differs'],
+  ['that returns what it charges', () => capture({ returned: { tab, baseUnits: '1' } }), 'refund_differs'],
+  ['whose rest is another tab’s', () => capture({ returned: { tab: tabOf(4), baseUnits: '0' } }), 'owner_differs'],
+  [
+    'by use of a fixed price',
+    () => capture({ usage: { input: 1, output: 1, isEstimated: false } }),
+    'distribution_differs',
+  ],
+  ['of a request that returned its hold', () => capture({}, release()), 'lifecycle_impossible'],
+])('a charge %s is found', (_, ledgerOf, code) => {
+  expect(ledgerOf().codes()).toContain(code)
+})
+
+test.each<readonly [name: string, given: Fields, code: string]>([
+  ['less than its hold', { baseUnits: '1' }, 'refund_differs'],
+  ['to another tab', { tab: tabOf(4) }, 'owner_differs'],
+  ['in another mint', { mint: dollarPrice.mint }, 'owner_differs'],
+])('a failed request that returns %s is found', (_, given, code) => {
+  expect(release(given).codes()).toContain(code)
+})
+
+test.each<readonly [name: string, ledger: () => ReplayedLedger, code: string]>([
+  ['with another amount than was paid', () => openTab({ opened: { depositBaseUnits: '1' } }), 'distribution_differs'],
+  ['of another wallet', () => openTab({ opened: { wallet: sampleAddress() } }), 'owner_differs'],
+  ['that opens the tab of another deposit', () => openTab({ opened: { tab: tabOf(4) } }), 'owner_differs'],
+])('a deposit %s is found', (_, ledgerOf, code) => {
+  expect(ledgerOf().codes()).toContain(code)
+})
+
+describe('a second deposit', () => {
+  const reference = `solana:${signed(5)}`
+  const topUp = (given: Fields, ledger = openTab()) => {
+    const fields = { tab, mint, wallet, depositBaseUnits: depositOf(price).requiredBaseUnits, ...given }
+    return buyDeposit(ledger, price, reference).append(
+      reference,
+      ['RequestFulfilled', fulfilled],
+      ['TabToppedUp', fields],
+    )
+  }
+
+  test('raises what is prepaid on the tab', () => {
+    const ledger = topUp({})
+    expect(ledger.findings()).toEqual([])
+    expect(ledger.balances()[`Liabilities:Prepaid:${tab}`]).toBe(-10 * required)
+  })
+
+  test('on a tab of another wallet, or on none, is found', () => {
+    expect(topUp({ wallet: sampleAddress() }).codes()).toContain('owner_differs')
+    expect(topUp({ tab: tabOf(4) }).codes()).toContain('lifecycle_impossible')
+  })
+
+  const reversal = (taken: number, spent: number) => {
+    const amounts = { unearnedBaseUnits: '0', overpaidBaseUnits: '0', burnOwedBaseUnits: '0' }
+    const whole = depositOf(price).requiredBaseUnits
+    const reversed = {
+      reason: 'absent',
+      finalizedSlot: 500,
+      wallet,
+      endpoint,
+      mint,
+      exposedBaseUnits: whole,
+      ...amounts,
+    }
+    const takenBack = { tab, mint, takenBackBaseUnits: String(taken), spentBaseUnits: String(spent) }
+    return [
+      ['PaymentReversed', { ...reversed, lostBaseUnits: whole }],
+      ['DepositReversed', takenBack],
+    ] as const
+  }
+
+  test('that the chain drops is taken back from a closed tab, and what it had bought is a loss of the tab', () => {
+    const rest = String(4 * required)
+    const ledger = close({ restBaseUnits: rest, by: 'reversal' }, capture()).append(
+      deposit,
+      ...reversal(0, 5 * required),
+    )
+    expect(ledger.findings()).toEqual([])
+    const owed = (restBaseUnits: string) =>
+      topUp({}, ledger).append(stream, ['TabRestOwed', { tab, mint, wallet, restBaseUnits }])
+    expect(owed('1').codes()).toContain('refund_differs')
+  })
+
+  test('that the chain drops is found on an open tab, and with other amounts than the deposit', () => {
+    expect(
+      openTab()
+        .append(deposit, ...reversal(5 * required, 0))
+        .codes(),
+    ).toContain('lifecycle_impossible')
+    const closed = close({ restBaseUnits: '0', by: 'reversal' })
+    expect(closed.append(deposit, ...reversal(5 * required, 1)).codes()).toContain('reversal_differs')
+  })
+
+  test('makes up for a loss of its tab, and for no more', () => {
+    const lost = close({ restBaseUnits: '0', by: 'reversal' }, capture()).append(
+      deposit,
+      ...reversal(4 * required, required),
+    )
+    topUp({}, lost)
+    const takeBack = (takenBackBaseUnits: string) =>
+      lost.append(stream, ['TabTakenBack', { tab, mint, takenBackBaseUnits }])
+    expect(takeBack('1').findings()).toEqual([])
+    expect(tabsOf(lost.replay.state).get(tab)?.lostBaseUnits).toBe(BigInt(required - 1))
+    expect(takeBack(String(required)).codes()).toContain('reversal_differs')
+  })
+})
+
+test.each<readonly [name: string, ledger: () => ReplayedLedger, code: string]>([
+  [
+    'in the stream of another tab',
+    () => openTab().append(`tab:${tabOf(4)}`, ['TabKeyReplaced', { tab, sessionKey: null, bearerHash: 'cd' }]),
+    'owner_differs',
+  ],
+  ['of a tab that nothing opened', () => close({}, listed()), 'lifecycle_impossible'],
+  ['that ends it before its end', () => close({ by: 'end' }), 'lifecycle_impossible'],
+  ['that owes its rest to another wallet', () => close({ wallet: sampleAddress() }), 'owner_differs'],
+])('a change of a tab %s is found', (_, ledgerOf, code) => {
+  expect(ledgerOf().codes()).toContain(code)
+})
+
+test('a tab may be ended at its end', () => {
+  expect(close({ by: 'end' }, openTab(), blockTimeMs + hourMs).findings()).toEqual([])
+})
+
+describe('a debit that the session key signs', () => {
+  const signer = ed25519Signer(makeReceiptKey())
+  const sessionKey = encodeBase58(signer.publicKey)
+  const origin = 'tollbook/tabs'
+  const requestDigest = 'ab'.repeat(32)
+  const address = (text: string) => assertPresent(readAddress(text), 'it is an address')
+
+  function signedDebit(given: { origin?: string; max?: number; validUntilMs?: number; number?: bigint } = {}) {
+    const { max = required, validUntilMs = blockTimeMs + 1_000, number = 1n } = given
+    const binding = { origin: given.origin ?? origin, mint: address(mint), sessionKey: address(sessionKey) }
+    const unsigned = { tab, number, maxBaseUnits: BigInt(max), validUntilMs }
+    const message = debitMessage(unsigned, tabTermsHash(binding), Buffer.from(requestDigest, 'hex'))
+    const signature = Buffer.from(signer.sign(message)).toString('base64url')
+    const proof = { sessionKey, maxBaseUnits: String(max), validUntilMs, requestDigest, signature }
+    const ledger = openTab({ terms: { sessionKey } })
+    const name = { name: 'origin', number: 1, validFrom: isoTime(blockTimeMs), value: origin }
+    return (atMs = blockTimeMs, replaced: Fields = {}) =>
+      debit(
+        { bearerHash: null, signed: { ...proof, ...replaced } },
+        ledger.append('origin#1', ['SettingChanged', name]),
+        atMs,
+      )
+  }
+
+  test('is held up to its maximum, and recorded until a minute after its time', () => {
+    expect(signedDebit()().findings()).toEqual([])
+    expect(signedDebit()(blockTimeMs + 61_000).findings()).toEqual([])
+  })
+
+  test.each([
+    ['another origin', () => signedDebit({ origin: 'tollbook/other' })(), 'owner_differs'],
+    ['another number', () => signedDebit({ number: 2n })(), 'owner_differs'],
+    ['another request', () => signedDebit()(blockTimeMs, { requestDigest: 'cd'.repeat(32) }), 'owner_differs'],
+    [
+      'a session key of another tab',
+      () => signedDebit()(blockTimeMs, { sessionKey: sampleAddress() }),
+      'owner_differs',
+    ],
+    ['less than is held', () => signedDebit({ max: required - 1 })(), 'payment_short'],
+    ['a time that is over', () => signedDebit()(blockTimeMs + 61_001), 'lifecycle_impossible'],
+  ] as const)('for %s is found', (_, ledgerOf, code) => {
+    expect(ledgerOf().codes()).toContain(code)
+  })
+})
+
+describe('a charge by use in dollars', () => {
+  const byUse = { endpoint: price.endpoint, inputPerMillionMicroUsd: '1000000', outputPerMillionMicroUsd: '2000000' }
+  const half = {
+    mint: dollarPrice.mint,
+    burnBaseUnits: '0',
+    usage: { input: 1_000, output: 2_000, isEstimated: false },
+    returned: { tab, baseUnits: '5000' },
+    shares: [
+      { account: 'provider', baseUnits: '2500' },
+      { account: 'holders', baseUnits: '750' },
+      { account: 'treasury', baseUnits: '1750' },
+    ],
+  }
+  const owed = (owedBaseUnits: number, given: Fields = {}) => {
+    const opening = { of: dollarPrice, metered: [{ ...byUse, minimumMicroUsd: '1' }] }
+    const burnOwed = { mint, endpoint: price.endpoint, owedBaseUnits: String(owedBaseUnits), source: 'treasury' }
+    return debit({ price: dollarPrice }, openTab(opening)).append(
+      `${stream}:1`,
+      ['TabCaptured', { ...captured, ...half, ...given }],
+      ['BurnOwed', burnOwed],
+    )
+  }
+
+  test('owes the part of its burn that was used', () => {
+    expect(owed(burn / 2).findings()).toEqual([])
+    expect(owed(burn).codes()).toContain('burn_owed_mismatch')
+  })
+
+  test('of another amount than was used is found', () => {
+    const usage = { input: 1_001, output: 2_000, isEstimated: false }
+    expect(owed(burn / 2, { usage }).codes()).toContain('distribution_differs')
+  })
+})
