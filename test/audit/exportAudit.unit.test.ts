@@ -200,7 +200,7 @@ describe('the command', () => {
       ['getSlot', () => 1_000],
     ])
     return (_, init) => {
-      const { method, params } = JSON.parse(String(init?.body))
+      const { method, params } = JSON.parse(typeof init?.body === 'string' ? init.body : '{}')
       return Promise.resolve(Response.json({ jsonrpc: '2.0', id: 1, result: answers.get(method)?.(params?.[0]) }))
     }
   }

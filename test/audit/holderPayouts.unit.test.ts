@@ -132,7 +132,10 @@ test('a frozen account is not paid, and accounts are opened for the largest bala
   const balances = new Map(open.map((wallet, index) => [wallet, 100n * BigInt(index + 1)]))
   const tokenAccount = (wallet: string) => associatedTokenAccount({ wallet, tokenProgram, mint })
   const snapshot = {
-    ...{ sha256: '', mint, tokenProgram, slot: 900 },
+    sha256: '',
+    mint,
+    tokenProgram,
+    slot: 900,
     accounts: [
       { address: tokenAccount(frozen), owner: frozen, baseUnits: 500n, isFrozen: true },
       // Tokens in other accounts than the one that a payout pays.

@@ -39,11 +39,9 @@ const stream = `tab:${tab}`
 function depositOf(of: typeof price) {
   const requiredBaseUnits = String(5 * Number(of.requiredBaseUnits))
   const { priceMicroUsd, tokenPriceAttoUsd, mint, decimals } = of
-  return {
-    ...{ endpoint, mint, decimals, tokenPriceAttoUsd, requiredBaseUnits, burnBaseUnits: '0' },
-    priceMicroUsd: String(5 * Number(priceMicroUsd)),
-    shares: [{ account: 'prepaid', baseUnits: requiredBaseUnits }],
-  }
+  const shares = [{ account: 'prepaid', baseUnits: requiredBaseUnits }]
+  const common = { endpoint, mint, decimals, tokenPriceAttoUsd, requiredBaseUnits, burnBaseUnits: '0', shares }
+  return { ...common, priceMicroUsd: String(5 * Number(priceMicroUsd)) }
 }
 
 const terms = {

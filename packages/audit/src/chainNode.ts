@@ -14,7 +14,7 @@ export interface ChainNode {
   transaction(signature: string): Promise<ChainTransaction | undefined>
   /** Returns a page of signatures of the account's transactions, newest first, that are older than `before`. */
   signaturesOf(account: string, before: string | undefined): Promise<readonly AccountSignature[]>
-  /** The oldest slot whose transactions the node still has. An older transaction is pruned, not missing from the chain. */
+  /** Returns the oldest slot whose transactions the node has. An older one is pruned, not missing from the chain. */
   firstSlot(): Promise<number>
   /** Waits until the slot is final, which takes about 13 s on a running chain. False if the slot does not become final. */
   untilFinal(slot: number): Promise<boolean>

@@ -72,15 +72,18 @@ export function readVerifierKey(text: string): VerifierKey | undefined {
   return verifier.keyId.toString('hex') === keyIdHex ? verifier : undefined
 }
 
-// DER prefix of an Ed25519 public key (RFC 8410). node:crypto does not import the bare 32 bytes.
-const derHead = Buffer.from('302a300506032b6570032100', 'hex')
-
 /** Creates a verifier key of C2SP signed-note. The key id is the first 4 bytes of the SHA-256 of name, type and key. */
 export function verifierKeyOf(name: string, publicKey: Uint8Array): VerifierKey {
   const nameAndKey = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(ed25519), publicKey])
   const keyId = createHash('sha256').update(nameAndKey).digest().subarray(0, keyIdBytes)
-  const key = createPublicKey({ key: Buffer.concat([derHead, publicKey]), format: 'der', type: 'spki' })
-  return { name, keyId, key }
+  return { name, keyId, key: ed25519Key(publicKey) }
+}
+
+// DER prefix of an Ed25519 public key (RFC 8410). node:crypto does not import the bare 32 bytes.
+const derHead = Buffer.from('302a300506032b6570032100', 'hex')
+
+export function ed25519Key(publicKey: Uint8Array): KeyObject {
+  return createPublicKey({ key: Buffer.concat([derHead, publicKey]), format: 'der', type: 'spki' })
 }
 
 export function isSignedBy({ signedText, signatures }: CheckpointNote, keys: readonly VerifierKey[]): boolean {

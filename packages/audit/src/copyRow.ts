@@ -32,8 +32,8 @@ export function readBlock(block: CopyBlock, onRow: (row: CopyRow) => void): void
 }
 
 /**
- * Reads the fields of one row of a binary COPY in order. One object serves all rows. A null or a value of another type
- * becomes a value that no valid row has: NaN, a negative amount, or `(null)`.
+ * Reads the fields of one row of a binary COPY in order. One object serves all rows. A null, or a number of another
+ * length, becomes a value that no valid row has: NaN, undefined, a negative amount, or `(null)`.
  */
 export class CopyRow {
   bytes: Buffer = Buffer.alloc(0)
@@ -87,6 +87,7 @@ export class CopyRow {
     return this.bytes.toString('latin1', this.start, this.end)
   }
 
+  /** Reads bytes. Empty for null. */
   blob(): Buffer {
     this.next()
     return this.bytes.subarray(this.start, this.end)

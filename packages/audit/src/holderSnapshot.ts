@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { divideRoundingDown } from './rounding.ts'
-import { addressForm, associatedTokenAccount } from './tokenAccountAddress.ts'
+import { associatedTokenAccount, isAddress } from './tokenAccountAddress.ts'
 
 /* Derives the lines of a payout plan from the snapshot of holders that the plan names (docs/payouts.md). */
 
@@ -41,10 +41,6 @@ export function readHolderSnapshot(text: string): HolderSnapshot | undefined {
   return { sha256, mint, tokenProgram, slot: Number(slot), accounts }
 }
 
-function isAddress(text: string): boolean {
-  return addressForm.test(text)
-}
-
 export interface DerivedLine {
   readonly wallet: string
   readonly baseUnits: bigint
@@ -63,12 +59,8 @@ const linesInPart = 8
 /** A part is one transaction, so the lines are grouped in the order of payment. */
 export function derivePlan(terms: HolderTerms, snapshot: HolderSnapshot): readonly (readonly DerivedLine[])[] {
   const lines = divide(terms.amountBaseUnits, payableBalances(terms, snapshot))
-  const parts: DerivedLine[][] = []
-  for (const line of lines) {
-    const last = parts.at(-1)
-    if (last === undefined || last.length === linesInPart) parts.push([line])
-    else last.push(line)
-  }
+  const parts: (readonly DerivedLine[])[] = []
+  for (let from = 0; from < lines.length; from += linesInPart) parts.push(lines.slice(from, from + linesInPart))
   return parts
 }
 
@@ -90,9 +82,13 @@ function payableBalances(terms: HolderTerms, { accounts, mint, tokenProgram }: H
   }
   // Wallets without a token account: sort by balance, largest first, then by address. The plan opens accounts only for
   // the first `openAccountsMax`.
-  without.sort(([one, more], [other, less]) => (more === less ? (one < other ? -1 : 1) : more > less ? -1 : 1))
+  without.sort(largestFirst)
   for (const [wallet, balanceBaseUnits] of without.slice(0, terms.openAccountsMax)) paid.set(wallet, balanceBaseUnits)
   return paid
+}
+
+function largestFirst([one, amount]: readonly [string, bigint], [other, against]: readonly [string, bigint]): number {
+  return amount === against ? (one < other ? -1 : 1) : amount > against ? -1 : 1
 }
 
 /**
@@ -112,7 +108,7 @@ function divide(amountBaseUnits: bigint, balances: ReadonlyMap<string, bigint>):
     fractions.push([wallet, amountBaseUnits * balanceBaseUnits - quotientBaseUnits * totalBaseUnits])
     leftBaseUnits -= quotientBaseUnits
   }
-  fractions.sort(([one, more], [other, less]) => (more === less ? (one < other ? -1 : 1) : more > less ? -1 : 1))
+  fractions.sort(largestFirst)
   for (const [wallet] of fractions.slice(0, Number(leftBaseUnits)))
     quotients.set(wallet, (quotients.get(wallet) ?? 0n) + 1n)
   const lines = [...quotients].map(([wallet, baseUnits]) => ({ wallet, baseUnits }))

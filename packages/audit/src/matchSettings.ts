@@ -82,12 +82,9 @@ interface HeadRow {
 }
 
 export async function matchHead(replay: Replay, source: DatabaseSource): Promise<void> {
-  const {
-    position,
-    recordedAtMs,
-    records: { lastLeaf },
-    findings,
-  } = replay
+  const { position, recordedAtMs, findings, records } = replay
+  // The text in which Postgres prints a `bytea`.
+  const lastLeaf = `\\x${Buffer.from(records.lastLeaf, 'latin1').toString('hex')}`
   // Read the hash through JSON, because databases of older releases do not have the column.
   const rows = await source.rows<HeadRow>(
     `select h.seq, (extract(epoch from h.recorded_at) * 1000)::text as recorded_ms, to_jsonb(h) ->> 'leaf_hash' as leaf_hash
@@ -101,12 +98,7 @@ export async function matchHead(replay: Replay, source: DatabaseSource): Promise
     findings.add('head_differs', { position: Math.min(stated, position) + 1, subject: 'head', message })
   } else if (position > 0 && Number(head?.recorded_ms) !== recordedAtMs) {
     findings.add('head_differs', { position, subject: 'head', message: 'the head was recorded at another time' })
-  } else if (position > 0 && (head?.leaf_hash ?? hexOf(lastLeaf)) !== hexOf(lastLeaf)) {
+  } else if (position > 0 && (head?.leaf_hash ?? lastLeaf) !== lastLeaf) {
     findings.add('head_differs', { position, subject: 'head', message: 'the head has the hash of another event' })
   }
-}
-
-/** Formats bytes as Postgres prints `bytea`: `\x` and hexadecimal digits. */
-function hexOf(latin1: string): string {
-  return `\\x${Buffer.from(latin1, 'latin1').toString('hex')}`
 }

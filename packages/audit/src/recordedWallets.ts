@@ -18,7 +18,7 @@ export class RecordedWallets {
     this.#given = given
   }
 
-  /** Returns the wallets that could receive a payment in this mint at this time, newest first. */
+  /** Returns the wallets that could receive a payment in this mint at this time: newest first, then those for tabs. */
   acceptedAt(mint: string, atMs: number): readonly string[] {
     const ofDollar = this.#periods.of(`${walletName}/${mint}`)
     return this.#select(

@@ -62,13 +62,10 @@ export class Records {
     }
   }
 
-  /**
-   * Compares the columns that repeat the body. `firstPosition` is the position of the stream's first event. Undefined:
-   * that column is not compared.
-   */
-  compareColumns(event: EventHead, columns: EventColumns, place: { position: number; firstPosition?: number }): void {
+  /** Compares the columns that repeat the body. The column `stream` is the position of the stream's first event. */
+  compareColumns(event: EventHead, columns: EventColumns, place: { position: number; firstPosition: number }): void {
     const { version, kind, schemaVersion, effectiveAt: effectiveAtMs, stream } = event
-    const right = { version, kind, schemaVersion, effectiveAtMs, stream: place.firstPosition ?? columns.stream }
+    const right = { version, kind, schemaVersion, effectiveAtMs, stream: place.firstPosition }
     for (const name of ['stream', 'version', 'kind', 'schemaVersion', 'effectiveAtMs'] as const) {
       if (columns[name] === right[name]) continue
       const message = `the column ${name} holds ${columns[name]}, and the event says ${right[name]}`

@@ -1,10 +1,10 @@
 /*
- * Derives the report tables (docs/finance.md) in one pass over all events up to their position. The service instead
- * adds ranges of positions. Postgres computes the sums, because a ledger may have as many wallets as payments. The
+ * Derives the report tables (docs/finance.md) from all events up to their position at once. The service instead adds
+ * ranges of positions. Postgres computes the sums, because a ledger may have as many wallets as payments. The
  * replay has checked the columns that the sums use. The query runs during the replay, in the same snapshot.
  */
 
-/** Derives one row for each payment, and reads its events only once. */
+/** Derives one row for each stream in the list of payments: payments, unmatched transfers, debits and closed tabs. */
 const listed = `
 said as materialized (
   select e.stream, e.kind, e.effective_at, b.body ->> 'stream' as reference,

@@ -1,6 +1,7 @@
 import { base58 } from '@scure/base'
-import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { type KeyObject, verify } from 'node:crypto'
 import { type AuditState, StateDocument } from './auditState.ts'
+import { ed25519Key } from './checkpointNote.ts'
 import type { Findings } from './findings.ts'
 import type { ReadEvent } from './kinds/auditedKind.ts'
 import type { SignedBytes } from './onChain.ts'
@@ -101,7 +102,7 @@ export class StoredTransactions {
     const name = bytes.toString('latin1')
     const known = this.#keys.get(name)
     if (known !== undefined) return known
-    const key = createPublicKey({ key: Buffer.concat([derHead, bytes]), format: 'der', type: 'spki' })
+    const key = ed25519Key(bytes)
     if (this.#keys.size >= keysMax) this.#keys.clear()
     this.#keys.set(name, key)
     return key
@@ -115,7 +116,6 @@ const keysMax = 2_000
 // seconds, or never.
 const sentMax = 2_000
 const underWayMax = 1_000
-const derHead = Buffer.from('302a300506032b6570032100', 'hex')
 
 function verifyAsync(data: Buffer, key: KeyObject, signature: Buffer): Promise<boolean> {
   return new Promise((resolve, reject) => {

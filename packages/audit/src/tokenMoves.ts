@@ -41,20 +41,20 @@ interface Layout {
   readonly authority: number
 }
 
-const transfer = 3
+const transferChecked = 12
 const batch = 255
-// The transfer fee extension of Token-2022. Its instruction 1 is TransferCheckedWithFee.
+// The transfer fee extension of Token-2022. Its instruction 1, TransferCheckedWithFee, has the accounts of
+// TransferChecked.
 const feeExtension = 26
 // 3: Transfer, 7: MintTo, 8: Burn, 12: TransferChecked, 14: MintToChecked, 15: BurnChecked.
 const layouts = new Map<number, Layout>([
-  [transfer, { kind: 'transfer', source: 0, destination: 1, authority: 2 }],
+  [3, { kind: 'transfer', source: 0, destination: 1, authority: 2 }],
   [7, { kind: 'mint', mint: 0, destination: 1, authority: 2 }],
   [8, { kind: 'burn', source: 0, mint: 1, authority: 2 }],
-  [12, { kind: 'transfer', source: 0, mint: 1, destination: 2, authority: 3 }],
+  [transferChecked, { kind: 'transfer', source: 0, mint: 1, destination: 2, authority: 3 }],
   [14, { kind: 'mint', mint: 0, destination: 1, authority: 2 }],
   [15, { kind: 'burn', source: 0, mint: 1, authority: 2 }],
 ])
-const transferWithFee: Layout = { kind: 'transfer', source: 0, mint: 1, destination: 2, authority: 3 }
 
 /** The opening of a token account. For a temporary account, the opening is the only record of the owner. */
 export interface TokenOpening {
@@ -117,22 +117,14 @@ function tokenCallsIn(calls: readonly ProgramCall[]): readonly TokenCall[] {
 
 function moveOf({ accounts, data }: TokenCall): TokenMove | undefined {
   const withFee = data[0] === feeExtension && data[1] === 1
-  const layout = withFee ? transferWithFee : layouts.get(data[0] ?? batch)
+  const layout = layouts.get(withFee ? transferChecked : (data[0] ?? batch))
   const amountAt = withFee ? 2 : 1
   if (layout === undefined || data.length < amountAt + 8) return undefined
   const at = (index: number | undefined) => (index === undefined ? undefined : accounts[index])
   const authority = at(layout.authority)
   if (authority === undefined) return undefined
-  const { kind } = layout
-  const amountBaseUnits = data.readBigUInt64LE(amountAt)
-  return {
-    kind,
-    source: at(layout.source),
-    destination: at(layout.destination),
-    mint: at(layout.mint),
-    authority,
-    amountBaseUnits,
-  }
+  const [source, destination, mint] = [layout.source, layout.destination, layout.mint].map(at)
+  return { kind: layout.kind, source, destination, mint, authority, amountBaseUnits: data.readBigUInt64LE(amountAt) }
 }
 
 const initializeAccount = 1

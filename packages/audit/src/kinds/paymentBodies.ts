@@ -65,19 +65,9 @@ export const reversed = bodyOf('PaymentReversed', {
 })
 export const burnReversed = bodyOf('BurnReversed', burn)
 export const refundDue = bodyOf('RefundDue', { wallet: text, mint: text, refundBaseUnits: baseUnits })
-export const received = bodyOf('TransferReceived', {
-  // Null if the tokens were minted to the payment wallet.
-  wallet: text.nullable(),
-  mint: text,
-  receivedBaseUnits: baseUnits,
-  slot: z.int(),
-})
-
-export const delivered = bodyOf('TokensDelivered', {
-  wallet: text,
-  mint: text,
-  receivedBaseUnits: baseUnits,
-  slot: z.int(),
-})
+const arrived = { mint: text, receivedBaseUnits: baseUnits, slot: z.int() }
+// The wallet is null if the tokens were minted to the payment wallet.
+export const received = bodyOf('TransferReceived', { ...arrived, wallet: text.nullable() })
+export const delivered = bodyOf('TokensDelivered', { ...arrived, wallet: text })
 
 export type Body<S extends z.ZodType> = z.output<S>

@@ -38,22 +38,9 @@ export const depositEvents: readonly EventEntry[] = [
       judgeDeposit(event, at)
       const { tab, wallet, mint, terms, stream } = event
       if (tab !== tabIdOfDeposit(stream)) at.blame('owner_differs', 'the tab has the id of another deposit')
-      const { sessionKey, bearerHash, maxPerRequestBaseUnits, endsAtMs } = terms
       const { slot, blockTimeMs } = at.row
-      const place = { deposit: stream, slot, blockTimeMs }
-      const facts = {
-        wallet,
-        mint,
-        ...place,
-        sessionKey,
-        bearerHash,
-        maxPerRequestBaseUnits,
-        endsAtMs,
-        lifecycle: 0,
-        isClosed: false,
-        lostBaseUnits: 0n,
-      }
-      tabsOf(at.ledger.state).set(tab, facts)
+      const facts = { ...terms, wallet, mint, deposit: stream, slot, blockTimeMs }
+      tabsOf(at.ledger.state).set(tab, { ...facts, lifecycle: 0, isClosed: false, lostBaseUnits: 0n })
     },
   }),
   eventOf(toppedUp, {

@@ -7,6 +7,7 @@ import { price } from '../price.ts'
 import { partOfBurn, readMetered } from '../publishedPrices.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
 import { noteBurnOwed } from './burnsOwed.ts'
+import { burnOwedEvent } from './payment.ts'
 import * as bodies from './paymentBodies.ts'
 import * as rules from './paymentRules.ts'
 import { prepaidOn } from './tabDeposit.ts'
@@ -126,14 +127,7 @@ export const tabRequest: AuditedKind = {
       ],
       judge: judgeCaptured,
     }),
-    eventOf(bodies.burnOwed, {
-      // Debit the account that the event states. `judgeBurnOwed` then reports a wrong source as an error of the rules,
-      // not as a wrong posting.
-      postings: ({ owedBaseUnits, source }) => [
-        [source === undefined ? unearned : 'Assets:TokensToDeliver', burnOwed, owedBaseUnits],
-      ],
-      judge: rules.judgeBurnOwed,
-    }),
+    burnOwedEvent,
     eventOf(bodies.failed, { judge: failAnd(rules.judgeFailed) }),
     eventOf(bodies.broken, { judge: failAnd(rules.judgeReleased) }),
     eventOf(returned, {

@@ -1,7 +1,8 @@
-import { createPublicKey, hash, verify } from 'node:crypto'
+import { hash, verify } from 'node:crypto'
 import { base58 } from '@scure/base'
 import { z } from 'zod'
 import { type AuditState, StateDocument } from '../auditState.ts'
+import { ed25519Key } from '../checkpointNote.ts'
 import { isSolanaStream, signatureOf } from '../streamName.ts'
 import { isAddress } from '../tokenAccountAddress.ts'
 
@@ -96,7 +97,5 @@ export function isSignedDebit({ tab, number, origin, mint, signed }: AuditedDebi
   const request = Buffer.from(signed.requestDigest, 'hex')
   const place = Buffer.from(base58.decode(tab)).subarray(0, 8)
   const message = Buffer.concat([Buffer.from('tollbook.tab.debit.1'), terms, numbers, request, place])
-  const x = Buffer.from(base58.decode(sessionKey)).toString('base64url')
-  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
-  return verify(undefined, message, key, Buffer.from(signed.signature, 'base64url'))
+  return verify(undefined, message, ed25519Key(base58.decode(sessionKey)), Buffer.from(signed.signature, 'base64url'))
 }
