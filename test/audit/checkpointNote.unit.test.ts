@@ -18,6 +18,14 @@ test('a checkpoint that the service signed is read', () => {
   expect(readCheckpoint(extended)).toMatchObject({ origin: name, size: 7, root })
 })
 
+test('a checkpoint is read with the cosignatures of 16 witnesses with long keys and rare names', () => {
+  const long = Buffer.alloc(3_700, 1).toString('base64')
+  const lines = Array.from({ length: 16 }, (_, index) => `— \ufeffwitness${index} ${long}\n`)
+  const cosigned = note + lines.join('')
+  expect(cosigned.length).toBeGreaterThan(79_000)
+  expect(readCheckpoint(cosigned)?.signatures).toHaveLength(17)
+})
+
 const rootText = root.toString('base64')
 test.each([
   ['another spelling of its root', rootText, rootText.replace(/E=$/, 'F=')],

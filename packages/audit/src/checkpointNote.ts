@@ -28,8 +28,10 @@ export interface VerifierKey {
   readonly key: KeyObject
 }
 
-const noteCharactersMax = 64 * 1024
-const signatureLine = /^— (\S+) ([A-Za-z0-9+/]+={0,2})$/
+// A checkpoint has 200 characters, and one with cosignatures of 16 witnesses with post-quantum keys has 80,000.
+const noteCharactersMax = 100_000
+// C2SP permits every character in a name, except Unicode spaces and the plus sign.
+const signatureLine = /^— ([^\p{White_Space}+]+) ([A-Za-z0-9+/]+={0,2})$/u
 const ed25519 = 1
 const keyIdBytes = 4
 const rootBytes = 32
