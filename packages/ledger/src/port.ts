@@ -1,7 +1,10 @@
 import type { AppendResult, Item } from './item.ts'
 
 export interface LedgerKernel {
-  /** Resolves when the outcome is certain. Rejects with a Fault if the outcome cannot be learned in time. */
+  /**
+   * Resolves when the outcome is certain. Rejects with a `Fault` if the database takes no appends or not this content,
+   * or if the outcome cannot be learned in time.
+   */
   append(item: Item): Promise<AppendResult>
   /** Reads the events of one stream in order. Empty if the stream does not exist. */
   read(stream: Uint8Array): Promise<readonly RecordedEvent[]>
