@@ -39,6 +39,6 @@ const usdDecimals = 6
 
 function text(column: string, cell: Cell | undefined, decimals: number): string {
   if (cell === undefined || cell === null) return ''
-  if (isMicroUsd(column) && typeof cell === 'number') return formatDecimal(BigInt(cell), usdDecimals)
+  if (isMicroUsd(column)) return formatDecimal(BigInt(cell), usdDecimals)
   return typeof cell === 'bigint' ? formatDecimal(cell, decimals) : String(cell)
 }

@@ -26,8 +26,9 @@ const daysShown = 90
  */
 export async function burnStats(deps: { database: Database; clock: Clock }, { mint, decimals }: BurnStatsQuestion) {
   const nowMs = deps.clock.nowMs()
-  const rows = await readBurned(deps.database, mint, nowMs)
+  // Read the rounds before the sums: a round that is confirmed in between then cannot make `insidePayments` negative.
   const debt = await readBurnDebt(deps.database, mint)
+  const rows = await readBurned(deps.database, mint, nowMs)
   const promises = await readPromisedBurns(deps.database, mint)
   const sealed = await newestCheckpoint(deps.database)
   const show = (chosen: readonly Row[]) => shown(chosen, decimals)

@@ -37,7 +37,7 @@ export function picoUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawBu
 
 /** 0 before the first price. */
 export function microUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`coalesce(div(${picoUsdAt(prices, baseUnits)}, 1000000), 0)::bigint`
+  return sql`coalesce(div(${picoUsdAt(prices, baseUnits)}, 1000000), 0)`
 }
 
 /**

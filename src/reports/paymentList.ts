@@ -33,7 +33,7 @@ const columnsBefore: SqlColumns = {
 const columnsAfter: SqlColumns = {
   owedBaseUnits: sql`owed`,
   prepaidBaseUnits: sql`prepaid`,
-  priceMicroUsd: sql`p.price_micro_usd::bigint`,
+  priceMicroUsd: sql`p.price_micro_usd`,
   attempts: sql`attempts`,
   fulfilledAt: isoTimeOf(sql`fulfilled_at`),
   finalizedAt: isoTimeOf(sql`finalized_at`),

@@ -47,9 +47,7 @@ async function* csvPages({ columns, pages, decimals }: CsvTable): AsyncGenerator
   })
   yield stringify([names], options)
   for await (const rows of pages) {
-    const cells = rows.map((row) =>
-      columns.flatMap((column) => cellsIn(column, row[column] ?? null, () => decimals(row))),
-    )
+    const cells = rows.map((row) => columns.flatMap((column) => cellsIn(column, row[column] ?? null, decimals(row))))
     yield stringify(cells, options)
   }
 }
@@ -68,10 +66,10 @@ const options = {
   cast: { object: ({ figure }: Record<string, unknown>) => ({ value: String(figure), escape_formulas: false }) },
 } as const
 
-function cellsIn(column: string, cell: Cell, decimals: () => number): readonly (Cell | Figure)[] {
-  if (isAmount(column)) return [cell, typeof cell === 'bigint' ? { figure: formatDecimal(cell, decimals()) } : null]
-  if (!isMicroUsd(column)) return [cell]
-  return [cell, typeof cell === 'number' ? { figure: formatDecimal(BigInt(cell), usdDecimals) } : null]
+function cellsIn(column: string, cell: Cell, decimals: number): readonly (Cell | Figure)[] {
+  if (!isAmount(column) && !isMicroUsd(column)) return [cell]
+  const scale = isAmount(column) ? decimals : usdDecimals
+  return [cell, cell === null ? null : { figure: formatDecimal(BigInt(cell), scale) }]
 }
 
 export const usdDecimals = 6

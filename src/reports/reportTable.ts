@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 
-/** A bigint is an exact amount in base units, because a number would lose digits. */
+/** A bigint is exact. Amounts in base units are always bigints, and dollars only above 2^53 millionths. */
 export interface ReportTable {
   readonly columns: readonly string[]
   readonly rows: readonly ReportRow[]
@@ -25,12 +25,13 @@ export function isoTimeOf(time: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }
 
-/** The driver returns `numeric` as text, so amounts become bigint here. */
+/** The driver returns `numeric` as text. */
 export function cellsOf(row: SqlRow): ReportRow {
-  const cells = Object.entries(row).map(([name, value]): [string, Cell] => [
-    name,
-    typeof value === 'string' && isAmount(name) ? BigInt(value) : value,
-  ])
+  const cells = Object.entries(row).map(([name, value]): [string, Cell] => {
+    if (typeof value !== 'string') return [name, value]
+    if (isMicroUsd(name) && Number.isSafeInteger(Number(value))) return [name, Number(value)]
+    return [name, isAmount(name) || isMicroUsd(name) ? BigInt(value) : value]
+  })
   return Object.fromEntries(cells)
 }
 

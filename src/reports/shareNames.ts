@@ -37,12 +37,15 @@ const otherColumns: ReadonlySet<string> = new Set([
   'burn-owed',
   'credit',
   'debit',
+  'deposited',
   'lost',
   'owed',
   'paid',
+  'paid-by-tab',
   'prepaid',
   'received',
   'required',
+  'token-burn',
   'unearned',
 ])
 

@@ -43,7 +43,7 @@ function amount({ sign, which }: Movements): RawBuilder<unknown> {
 
 /** In millionths of a dollar, at the quoted price of each payment or at the price of the day of each movement. */
 function value(column: 'value_pico_usd' | 'day_pico_usd', { sign, which }: Movements): RawBuilder<unknown> {
-  return sql`coalesce(div(${sql.lit(sign)} * sum(${sql.ref(column)}) filter (where ${which}), 1000000), 0)::bigint`
+  return sql`coalesce(div(${sql.lit(sign)} * sum(${sql.ref(column)}) filter (where ${which}), 1000000), 0)`
 }
 
 function dayValue(name: string, movements: Movements): Measure {

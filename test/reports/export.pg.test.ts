@@ -164,7 +164,17 @@ describe('a range', () => {
     expect(readBound('2026-11-21', 'from')).toEqual({ kind: 'moment', ms: Date.UTC(2026, 10, 21) })
     expect(readBound('2026-11-21', 'to')).toEqual({ kind: 'moment', ms: Date.UTC(2026, 10, 22) })
     expect(readBound('2026-11-21T10:00+02:00', 'to')).toEqual({ kind: 'moment', ms: Date.UTC(2026, 10, 21, 8) })
-    for (const text of ['0', '-1', '1.5', 'yesterday', '2026-13-01', '21.11.2026', '']) {
+    for (const text of [
+      '0',
+      '-1',
+      '1.5',
+      'yesterday',
+      '2026-13-01',
+      '2026-02-30',
+      '2026-06-31T10:00Z',
+      '21.11.2026',
+      '',
+    ]) {
       expect(readBound(text, 'from'), text).toBeUndefined()
     }
   })

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { csvOf } from '../../src/reports/reportCsv.ts'
-import type { ReportRow } from '../../src/reports/reportTable.ts'
+import { cellsOf, type ReportRow } from '../../src/reports/reportTable.ts'
 
 async function linesOf(row: ReportRow, decimals = 6): Promise<readonly string[]> {
   async function* pages() {
@@ -14,6 +14,16 @@ test('an amount below zero is a number in every column, so that a spreadsheet su
   const lines = await linesOf({ burnedBaseUnits: -1_500_000n, closingAtDayPriceMicroUsd: -345, position: 7 })
   expect(lines[0]).toBe('burnedBaseUnits,burnedTokens,closingAtDayPriceMicroUsd,closingAtDayPriceUsd,position')
   expect(lines[1]).toBe('-1500000,-1.5,-345,-0.000345,7')
+})
+
+test('an amount of dollars above 2^53 millionths is exact, and a smaller one is a number', async () => {
+  const row = cellsOf({ receivedMicroUsd: '9007199254740993', priceMicroUsd: '9007199254740991', endpoint: '12' })
+  expect(row).toEqual({
+    receivedMicroUsd: 9_007_199_254_740_993n,
+    priceMicroUsd: 9_007_199_254_740_991,
+    endpoint: '12',
+  })
+  expect((await linesOf(row))[1]).toBe('9007199254740993,9007199254.740993,9007199254740991,9007199254.740991,12')
 })
 
 test('text that a spreadsheet would run as a formula gets an apostrophe', async () => {

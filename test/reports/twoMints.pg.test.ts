@@ -183,6 +183,16 @@ test('the export of payments has the burn in the token that each sale in dollars
   expect(owed).toEqual([{ balance: String(2n * inToken.burnBaseUnits) }])
 })
 
+test('an exported burn in the token of a sale in dollars has no quoted price, and the value of its day', async () => {
+  const rows = readCsv(await exported('csv', 'entries'))
+  const isBurn = (row: (typeof rows)[number]) => row['kind'] === 'BurnOwed' && row['mint'] === sampleMint
+  const burns = rows.filter(isBurn)
+  expect(burns.map((row) => row['usd_at_quoted_price'])).toEqual(['', '', '', ''])
+  expect(burns.every((row) => Number(row['usd_at_day_price']) > 0)).toBe(true)
+  const verified = rows.filter((row) => row['kind'] === 'PaymentVerified')
+  expect(verified.every((row) => Number(row['usd_at_quoted_price']) > 0)).toBe(true)
+})
+
 test('a journal calls a known dollar by its symbol, and the token of the first price list TOKEN', async () => {
   const journal = await exported('hledger', 'entries')
   expect(journal).toContain(`commodity 1.000000 TOKEN  ; mint: ${sampleMint}`)

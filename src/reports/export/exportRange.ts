@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isoTime } from '@tollbook/core/clock'
 import type { Database } from '../../store/database.ts'
 
 /** A time is compared with the time of recording, because this time increases with the position. */
@@ -17,11 +18,12 @@ const momentForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d
  */
 export function readBound(text: string, end: 'from' | 'to'): Bound | undefined {
   if (/^[1-9]\d{0,14}$/.test(text)) return { kind: 'position', position: Number(text) }
-  const isDay = dayForm.test(text)
-  if (!isDay && !momentForm.test(text)) return undefined
-  const ms = Date.parse(isDay ? `${text}T00:00:00Z` : text)
-  if (Number.isNaN(ms)) return undefined
-  return { kind: 'moment', ms: isDay && end === 'to' ? ms + dayMs : ms }
+  if (!dayForm.test(text) && !momentForm.test(text)) return undefined
+  const [day = ''] = text.split('T')
+  const ms = Date.parse(text)
+  // `Date.parse` reads the 30th of February as the 2nd of March.
+  if (Number.isNaN(ms) || isoTime(Date.parse(day)).slice(0, 10) !== day) return undefined
+  return { kind: 'moment', ms: text === day && end === 'to' ? ms + dayMs : ms }
 }
 
 export async function firstPositionOf(snapshot: Database, bound: Bound, head: number): Promise<number> {

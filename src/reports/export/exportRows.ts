@@ -139,7 +139,7 @@ export function entryPages(snapshot: Database, scope: ExportScope): AsyncGenerat
         offset 0
       ) e
       join ledger.entries t on t.seq = e.seq
-      left join reports.payments q on q.stream = e.first_seq and q.required > 0 and ${scope.isValued}
+      left join reports.payments q on q.stream = e.first_seq and q.mint = t.mint and q.required > 0 and ${scope.isValued}
       left join lateral (${pricedBy(sql`t.mint`, sql`(e.effective_at at time zone 'UTC')::date`)}) p on ${scope.isValued}
       where t.seq > ${after} and t.seq <= ${upto} and t.account not like 'Memo:%'
       order by e.seq, t.line`.execute(snapshot)
