@@ -51,7 +51,7 @@ function explainOne(deps: CommandDeps, subject: string, asJson: boolean): Promis
       )
       return unknownExitCode
     }
-    deps.stdout.write(asJson ? `${JSON.stringify(found)}\n` : explanationText(found, diagnosis.decimals))
+    deps.stdout.write(asJson ? `${JSON.stringify(found)}\n` : explanationText(found))
     return 0
   })
 }

@@ -3,8 +3,8 @@ import type { Explanation } from '../diagnosis/explanation.ts'
 
 const usdDecimals = 6
 
-export function explanationText(explanation: Explanation, decimals: number): string {
-  const { subject, reference, diagnosis, asOf } = explanation
+export function explanationText(explanation: Explanation): string {
+  const { subject, reference, diagnosis, decimals, asOf } = explanation
   const tokens = (baseUnits: string | null) =>
     baseUnits === null ? undefined : `${formatDecimal(BigInt(baseUnits), decimals)} tokens`
   const sections = [

@@ -5,7 +5,7 @@ import type { Attempt } from './explanation.ts'
 export function attemptsOf(events: readonly RecordedPaymentEvent[]): readonly Attempt[] {
   const attempts: Attempt[] = []
   for (const { event, recordedAtMs } of events) {
-    if (event?.kind === 'ProofClaimed') {
+    if (event?.kind === 'ProofClaimed' || event?.kind === 'TabDebited') {
       const { attempt, attemptId } = event
       const startedAt = isoTime(recordedAtMs)
       attempts.push({ attempt, attemptId, startedAt, endedAt: null, outcome: 'running', reason: null })

@@ -41,7 +41,8 @@ const owedBack = 'Nothing. The debt is paid back to the wallet by the next payou
 
 /** Diagnoses a payment from the ledger. Undefined if the ledger does not contain its final state. */
 function ofLedger(question: DiagnosisQuestion, recorded: RecordedPayment): Conclusion | undefined {
-  if (recorded.kind !== 'payment') return ofOtherStream(recorded)
+  const isOfTab = recorded.kind === 'tab_request'
+  if (recorded.kind !== 'payment' && !isOfTab) return ofOtherStream(recorded)
   const { state } = recorded
   switch (state.phase) {
     case 'unknown':
@@ -58,7 +59,7 @@ function ofLedger(question: DiagnosisQuestion, recorded: RecordedPayment): Concl
         caller: 'Repeat the same request with the same proof in a few seconds.',
       }
     case 'released':
-      return notDelivered(question, state.isFinal)
+      return isOfTab ? returnedToTab(question) : notDelivered(question, state.isFinal)
     case 'exhausted':
       return {
         code: 'attempts_exhausted',
@@ -103,13 +104,26 @@ function lastReason({ attempts }: DiagnosisQuestion): string {
   return reason === null ? '' : ` (last attempt: ${reason})`
 }
 
+function returnedToTab(question: DiagnosisQuestion): Conclusion {
+  return {
+    code: 'not_delivered',
+    staff: `${fruitless(question)}. Its tokens are on the tab again, so no refund is due.`,
+    caller: 'Repeat the same request; the tab pays only for an answer.',
+  }
+}
+
+function fruitless({ attempts, ...question }: DiagnosisQuestion): string {
+  const count = attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`
+  return `${count} delivered nothing${lastReason({ attempts, ...question })}`
+}
+
 function notDelivered(question: DiagnosisQuestion, isFinal: boolean): Conclusion {
   const { attempts } = question
   const startedAtMs = Date.parse(attempts[0]?.startedAt ?? '')
   const refundAt = Number.isNaN(startedAtMs) ? 'a day after its first attempt' : isoTime(startedAtMs + refundAfterMs)
   return {
     code: 'not_delivered',
-    staff: `The payment is verified, and ${attempts.length} attempts delivered nothing${lastReason(question)}. Without a delivery it becomes a refund at ${refundAt}.`,
+    staff: `The payment is verified, and ${fruitless(question)}. Without a delivery it becomes a refund at ${refundAt}.`,
     caller: 'Repeat the same request with the same proof; it needs no second payment. Or wait for the refund.',
     // Before finality the chain may still drop the payment, and a refund would pay back tokens that never arrived.
     booking: isFinal

@@ -1,5 +1,4 @@
 import type { Address } from '@tollbook/core/address'
-import { assertPresent } from '@tollbook/core/assert'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { ListedPrice } from '@tollbook/core/quote'
@@ -7,7 +6,7 @@ import { isRefusal } from '@tollbook/core/refusal'
 import type { ChainReader } from '../payment/chainReader.ts'
 import { quoteGraceMs } from '../payment/paymentAges.ts'
 import { type PaymentReference, signatureOf } from '../payment/paymentReference.ts'
-import { type PaymentTerms, settleByAnyTerms } from '../payment/settlement.ts'
+import { type PaymentTerms, type Settlement, settleByAnyTerms } from '../payment/settlement.ts'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 import type { PaymentFacts, QuoteFact, RecordedPayment } from '../reports/paymentFacts.ts'
 import { walletOfQuote } from '../reports/paymentFacts.ts'
@@ -30,8 +29,8 @@ export interface ExplainDeps {
 }
 
 /**
- * Result of an explanation. `unreadable`: the text is not an id, a reference or a signature. `unknown`: no quote or
- * receipt with this id is on record.
+ * Result of an explanation. `unreadable`: the text is not an id, a reference or a signature. `unknown`: no quote,
+ * receipt or debit of a tab with this id is on record.
  */
 export type ExplainOutcome = Explanation | 'unreadable' | 'unknown'
 
@@ -74,6 +73,7 @@ function explainQuote({ clock }: ExplainDeps, text: string, quote: QuoteFact): E
     quote: quoteStatement(quote),
     rules: [],
     attempts: [],
+    decimals: quote.price.decimals,
     asOf: isoTime(nowMs),
   }
 }
@@ -84,15 +84,18 @@ interface PaymentQuestion {
   readonly asked: QuoteFact | undefined
 }
 
-async function explainPayment(deps: ExplainDeps, { text, reference, asked }: PaymentQuestion): Promise<Explanation> {
-  const { clock, facts, decimals, allTerms } = deps
+async function explainPayment(deps: ExplainDeps, { text, reference, asked }: PaymentQuestion): Promise<ExplainOutcome> {
+  const { clock, facts, allTerms } = deps
   const [recorded, answer] = [await facts.payment(reference), await askChain(deps, reference)]
+  // The chain cannot be searched for a request that a tab paid.
+  if (recorded === undefined && signatureOf(reference) === undefined) return 'unknown'
   const nowMs = clock.nowMs()
   const presentedAtMs = recorded === undefined ? await facts.presentedAtMs(reference) : undefined
   const attempts = attemptsOf(recorded?.events ?? [])
   const judged = await judge(deps, { answer, recorded, asked, presentedAtMs, nowMs })
   const terms = termsOf(allTerms(), answer, recorded)
   const receivedBaseUnits = answer.kind === 'found' ? arrivedBaseUnits(answer.record, terms) : 0n
+  const decimals = settlementOf(recorded)?.price.decimals ?? terms[0]?.decimals ?? deps.decimals
   const diagnosis = diagnose({
     answer,
     recorded,
@@ -100,7 +103,7 @@ async function explainPayment(deps: ExplainDeps, { text, reference, asked }: Pay
     rules: judged.rules,
     buys: judged.buys,
     arrivedBaseUnits: receivedBaseUnits,
-    decimals: terms[0]?.decimals ?? decimals,
+    decimals,
   })
   return {
     subject: text,
@@ -111,19 +114,24 @@ async function explainPayment(deps: ExplainDeps, { text, reference, asked }: Pay
     quote: judged.quote === undefined ? null : quoteStatement(judged.quote),
     rules: judged.rules,
     attempts,
+    decimals,
     asOf: isoTime(nowMs),
   }
 }
 
-function termsOf(all: readonly PaymentTerms[], answer: ChainAnswer, recorded: RecordedPayment | undefined) {
+function settlementOf(recorded: RecordedPayment | undefined): Settlement | undefined {
   const state = recorded?.state
-  const mint = state !== undefined && 'settlement' in state ? state.settlement.price.mint : undefined
-  return termsOfOneMint(all, answer.kind === 'found' ? answer.record : undefined, mint)
+  return state !== undefined && 'settlement' in state ? state.settlement : undefined
+}
+
+function termsOf(all: readonly PaymentTerms[], answer: ChainAnswer, recorded: RecordedPayment | undefined) {
+  return termsOfOneMint(all, answer.kind === 'found' ? answer.record : undefined, settlementOf(recorded)?.price.mint)
 }
 
 async function askChain({ chain }: ExplainDeps, reference: PaymentReference): Promise<ChainAnswer> {
+  const signature = signatureOf(reference)
+  if (signature === undefined) return { kind: 'not_asked', why: 'a tab paid without a transaction' }
   if (typeof chain === 'string') return { kind: 'unavailable', why: chain }
-  const signature = assertPresent(signatureOf(reference), 'a payment reference is a Solana signature')
   try {
     return await chain.find(signature)
   } catch (error) {
@@ -150,8 +158,7 @@ async function judge(deps: ExplainDeps, question: JudgeQuestion): Promise<Judged
   const { answer, recorded, asked, presentedAtMs, nowMs } = question
   const terms = termsOf(deps.allTerms(), answer, recorded)
   const [first] = terms
-  const state = recorded?.state
-  const settlement = state !== undefined && 'settlement' in state ? state.settlement : undefined
+  const settlement = settlementOf(recorded)
   if (answer.kind !== 'found' || first === undefined || (recorded !== undefined && recorded.kind !== 'payment'))
     return { quote: asked, rules: [], buys: [] }
   const { record } = answer

@@ -11,6 +11,8 @@ export interface Explanation {
   readonly quote: ReturnType<typeof quoteStatement> | null
   readonly rules: readonly RuleVerdict[]
   readonly attempts: readonly Attempt[]
+  /** Decimals of the amounts. They are all in one mint. */
+  readonly decimals: number
   readonly asOf: string
 }
 

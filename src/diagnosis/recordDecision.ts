@@ -4,9 +4,9 @@ import { Fault } from '@tollbook/core/fault'
 import { readAddress } from '@tollbook/core/address'
 import type { ChainReader } from '../payment/chainReader.ts'
 import type { RefundRole } from '../payment/events/refundEvents.ts'
-import { decideRefund, decideUnmatched } from '../payment/finality.ts'
+import { decideRefund, decideUnmatched, mintOf } from '../payment/finality.ts'
 import { type PaymentDecision, type PaymentState, unknownPayment } from '../payment/payment.ts'
-import { type PaymentReference, signatureOf } from '../payment/paymentReference.ts'
+import { type PaymentReference, requireSignature, signatureOf } from '../payment/paymentReference.ts'
 import {
   decideApproval,
   decideGrant,
@@ -63,6 +63,8 @@ const triesMax = 3
  * debts.
  */
 export async function decideAndRecord(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome> {
+  if (signatureOf(order.reference) === undefined)
+    return refused('a tab paid for this request, and only payments on the chain are refunded')
   for (let tries = 1; tries <= triesMax; tries++) {
     const outcome = await actions[order.action](deps, order)
     if (outcome !== undefined) return outcome
@@ -80,8 +82,9 @@ async function approve(deps: DecisionDeps, order: RefundOrder): Promise<RefundOu
   if (recorded === undefined || recorded.kind !== 'payment')
     return refused('the ledger has no such payment; record a transfer that was never presented first')
   const { state } = recorded
-  const wallet = walletOf(state)
-  if (wallet === undefined) return refused('the payment has no wallet that could be paid back')
+  const [wallet, mint] = [walletOf(state), mintOf(state)]
+  if (wallet === undefined || mint === undefined)
+    return refused('no tokens of this payment arrived from a wallet that could be paid back')
   // Read the version before the debts. If an approval is recorded in between, it changes the version, and the decision
   // is made again.
   const before = await deps.store.read(reference)
@@ -95,7 +98,7 @@ async function approve(deps: DecisionDeps, order: RefundOrder): Promise<RefundOu
   const decision = decideApproval({
     payment: reference,
     wallet,
-    mint: assertPresent(mintOf(deps, state), 'a payment has a mint'),
+    mint,
     debts,
     ...(await deciderOf(deps, order)),
     value: 'settlement' in state ? state.settlement.price : undefined,
@@ -158,8 +161,7 @@ async function decideTransfer(
 ): Promise<PaymentDecision | string | undefined> {
   if (before.phase !== 'unknown' && before.phase !== 'submitted' && before.phase !== 'reversed') return undefined
   if (typeof chain === 'string') return `the chain cannot be asked: ${chain}`
-  const signature = assertPresent(signatureOf(reference), 'a payment reference is a Solana signature')
-  const finding = await chain.find(signature, { commitment: 'finalized' })
+  const finding = await chain.find(requireSignature(reference), { commitment: 'finalized' })
   if (finding.kind !== 'found') return 'the finalized chain does not have the transaction (yet); try again in 30 s'
   const { record } = finding
   const wallets = termsOfOneMint(allTerms(), record)
@@ -187,10 +189,6 @@ async function deciderOf({ store, limits }: DecisionDeps, { by, role, reason }: 
 function walletOf(state: PaymentState) {
   if ('settlement' in state) return state.settlement.wallet
   return 'wallet' in state && state.wallet !== undefined ? readAddress(state.wallet) : undefined
-}
-
-function mintOf({ allTerms }: DecisionDeps, state: PaymentState) {
-  return 'settlement' in state ? state.settlement.price.mint : allTerms()[0]?.mint
 }
 
 function refused(why: string): RefundOutcome {

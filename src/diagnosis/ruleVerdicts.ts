@@ -75,10 +75,9 @@ function judgeAge(question: RulesQuestion): RuleVerdict {
     : verdict('failed', `it could be presented until ${isoTime(untilMs)}`)
 }
 
-function judgePrice({ quote, price, record }: RulesQuestion): RuleVerdict {
+function judgePrice({ quote, price, record, nowMs }: RulesQuestion): RuleVerdict {
   const asks = `it meets the price of ${price.endpoint}: ${price.requiredBaseUnits} base units`
-  const landedAtMs = record.blockTimeMs ?? 0
-  const isOpen = quote !== undefined && landedAtMs < quote.expiresAtMs + quoteGraceMs
+  const isOpen = quote !== undefined && (record.blockTimeMs ?? nowMs) < quote.expiresAtMs + quoteGraceMs
   const why = isOpen
     ? `the price of ${quote.id}`
     : 'no quote of the wallet was open when it landed, so the price list of that moment decides'

@@ -246,35 +246,32 @@ async function serveExplanation(deps: FinanceRouteDeps, request: FreeRequest): P
   if (explanation === 'unknown')
     return errorAnswer(
       'NOT_FOUND',
-      'no quote or receipt with this id is on record; quotes are kept for days, so ask with the signature of the payment',
+      'no quote, receipt or debit of a tab with this id is on record; quotes are kept for days, so ask with the signature of the payment',
     )
-  const { decimals } = deps.reports.token
-  const links = explanation.reference === null ? null : linksOf(deps, explanation.reference)
+  const { reference, decimals } = explanation
+  const links = reference === null ? null : linksOf(deps, reference)
   return jsonAnswer(200, JSON.stringify({ success: true, data: { explanation, decimals, links } }))
 }
 
 async function servePayment(deps: FinanceRouteDeps, request: FreeRequest): Promise<FreeAnswer> {
-  const reference = subjectOf(request)
-  const payment = await deps.reports.payment(reference)
+  const payment = await deps.reports.payment(subjectOf(request))
   if (payment === undefined)
     return errorAnswer('NOT_FOUND', 'the ledger has no payment, payout or burn with this reference')
   const mints = await deps.reports.mints()
   const { decimals } = mints.find(({ mint }) => mint === payment.mint) ?? deps.reports.token
-  const data = { payment, decimals, mints, links: linksOf(deps, reference) }
+  const data = { payment, decimals, mints, links: linksOf(deps, payment.reference) }
   return jsonAnswer(200, JSON.stringify({ success: true, data }))
 }
 
-/**
- * Returns links to pages that show the same payment. Without an explorer, as on a local chain, the link to one is
- * omitted.
- */
+/** Returns links to pages that show the same payment. An explorer has neither a local chain nor the debits of a tab. */
 function linksOf({ network, publicUrl }: FinanceRouteDeps, reference: string): Json {
-  const signature = reference.replace(/^solana:/, '')
+  const [, signature] = /^solana:(.+)$/.exec(reference) ?? []
   const cluster = clusterOf(network)
   const query = cluster === 'mainnet-beta' ? '' : `?cluster=${cluster}`
   return {
     network,
-    explorer: cluster === undefined ? null : `https://explorer.solana.com/tx/${signature}${query}`,
+    explorer:
+      cluster === undefined || signature === undefined ? null : `https://explorer.solana.com/tx/${signature}${query}`,
     checkpoint: publicUrl === undefined ? null : `${publicUrl}/api/ledger/checkpoint`,
     inclusion: publicUrl === undefined ? null : `${publicUrl}/api/ledger/inclusion/`,
   }

@@ -13,7 +13,11 @@ const amountExpected = 'must be base units as a decimal text'
 const order = z.strictObject({
   action: z.enum(refundActions, `must be one of ${refundActions.join(', ')}`),
   payment: z.string('must be the signature of the payment'),
-  reason: z.string('must say why').min(1, 'must say why').max(500, 'must have at most 500 characters'),
+  reason: z
+    .string('must say why')
+    .min(1, 'must say why')
+    .max(500, 'must have at most 500 characters')
+    .refine((text) => text.isWellFormed(), 'must be valid Unicode'),
   amountBaseUnits: z
     .string(amountExpected)
     .regex(/^[1-9]\d{0,19}$/, amountExpected)

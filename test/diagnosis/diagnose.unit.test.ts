@@ -58,6 +58,8 @@ const cases: readonly (readonly [code: string, booking: string | null, question:
   ['being_served', null, { recorded: recorded('claimed') }],
   ['not_delivered', 'refund', { recorded: recorded('released') }],
   ['not_delivered', null, { recorded: recorded('released', false) }],
+  ['not_delivered', null, { recorded: { ...recorded('released'), kind: 'tab_request' } }],
+  ['delivered', null, { recorded: { ...recorded('fulfilled'), kind: 'tab_request' } }],
   ['attempts_exhausted', null, { recorded: recorded('exhausted', false) }],
   ['refund_due', null, { recorded: recorded('refund_due') }],
   ['reversed', null, { recorded: recorded('reversed') }],

@@ -1,9 +1,16 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
-import { type DecisionDeps, decideAndRecord, type RefundOrder } from '../../src/diagnosis/recordDecision.ts'
+import {
+  type DecisionDeps,
+  decideAndRecord,
+  refundActions,
+  type RefundOrder,
+} from '../../src/diagnosis/recordDecision.ts'
 import type { RefundApproved } from '../../src/payment/events/refundEvents.ts'
+import { readReference } from '../../src/payment/paymentReference.ts'
 import { evolveRefund, noRefund, type RefundState } from '../../src/payment/refundDecision.ts'
-import { sampleSettlement } from '../store/samplePayment.ts'
+import type { Address } from '@tollbook/core/address'
+import { sampleAddress, sampleSettlement } from '../store/samplePayment.ts'
 
 const settlement = sampleSettlement()
 const { reference, wallet, price } = settlement
@@ -25,6 +32,18 @@ const order: RefundOrder = {
   role: 'finance',
   reason: 'the customer asked',
   amountBaseUnits: undefined,
+}
+
+function termsOf(mint: Address) {
+  const account = sampleAddress()
+  return {
+    mint,
+    decimals: 6,
+    tokenProgram: account,
+    paymentWallet: account,
+    paymentTokenAccount: account,
+    network: 'x',
+  }
 }
 
 /** A ledger in memory with one debt. It records a decision if none was recorded since the given state was read. */
@@ -84,6 +103,41 @@ test('debts of one payment are approved within the limit of their sum, and not o
   expect(await decideAndRecord(withDebts(most, requiredBaseUnits - most), order)).toMatchObject({ recorded: true })
   expect(approvals.map(({ debts }) => debts.length)).toEqual([2])
 })
+
+test('the debt of tokens that were never presented is approved in the mint in which they arrived', async () => {
+  const { deps, approvals } = openLedger()
+  const mint = sampleAddress()
+  const state = { phase: 'unmatched', version: 1, wallet, mint } as const
+  const unmatched: DecisionDeps = {
+    ...deps,
+    facts: { payment: async () => ({ kind: 'payment', state, stateName: 'unmatched', events: [] }) },
+    // The token comes first, and the tokens that arrived are a dollar.
+    allTerms: () => [termsOf(price.mint), termsOf(mint)],
+  }
+  expect(await decideAndRecord(unmatched, order)).toMatchObject({ recorded: true })
+  expect(approvals.map((approval) => approval.mint)).toEqual([mint])
+})
+
+test('a payment that was sent and not seen has nothing to approve', async () => {
+  const { deps } = openLedger()
+  const state = { phase: 'submitted', version: 1, wallet, endpoint: '/api/x', transactionBase64: 'AQ==' } as const
+  const facts = { payment: async () => ({ kind: 'payment', state, stateName: 'submitted', events: [] }) }
+  expect(await decideAndRecord({ ...deps, facts }, order)).toMatchObject({ recorded: false })
+})
+
+test.each(refundActions)(
+  '%s is refused for a request that a tab paid, whether the ledger has it or not',
+  async (action) => {
+    const { deps, approvals } = openLedger()
+    const reference = readReference('tab:4uQeVj5tqViQh7yWWGStvk:1')
+    expect(reference).toBeDefined()
+    for (const facts of [deps.facts, { payment: async () => undefined }])
+      expect(
+        await decideAndRecord({ ...deps, facts }, { ...order, action, reference: reference ?? order.reference }),
+      ).toMatchObject({ recorded: false, why: expect.stringContaining('a tab paid') })
+    expect(approvals).toEqual([])
+  },
+)
 
 test('a debt is approved once, although another person approves it while its amount is read', async () => {
   const { deps, approvals } = openLedger()

@@ -12,6 +12,7 @@ import { steppedClock } from '../support/steppedClock.ts'
 const token = { mint: 'token', name: 'TOKEN', decimals: 6 }
 const dollar = { mint: 'dollar', name: 'USDC', decimals: 2 }
 const reference = referenceNumber(1)
+const mainnet = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 const unused = (): never => {
   throw new Error('no test asks for this')
 }
@@ -33,7 +34,7 @@ function reportsIn(own: typeof token): Reports {
           next: undefined,
         },
       }),
-    payment: () => Promise.resolve(Object.assign(Object.create(null), { mint: dollar.mint })),
+    payment: () => Promise.resolve(Object.assign(Object.create(null), { mint: dollar.mint, reference })),
     money: unused,
     csv: unused,
     closing: unused,
@@ -43,16 +44,17 @@ function reportsIn(own: typeof token): Reports {
   }
 }
 
-function openRoutes(roles: readonly FinanceRole[] = ['finance']) {
+function openRoutes(roles: readonly FinanceRole[] = ['finance'], network = 'solana:local') {
   const holder: AccessHolder = { subject: 'mira', roles }
   const routes = createFinanceRoutes({
     clock: steppedClock(),
     log: silentLog,
     access: { judge: () => Promise.resolve(holder) },
     reports: reportsIn(token),
-    network: 'solana:local',
+    network,
     publicUrl: undefined,
-    explain: unused,
+    explain: (subject) =>
+      Promise.resolve(Object.assign(Object.create(null), { reference: subject, decimals: dollar.decimals })),
     // As in the ledger: support decides within a limit, which this refund exceeds.
     decideRefund: ({ role }) =>
       Promise.resolve(
@@ -75,7 +77,7 @@ function openRoutes(roles: readonly FinanceRole[] = ['finance']) {
 }
 
 async function dataOf(...[path, request]: Parameters<ReturnType<typeof openRoutes>>): Promise<unknown> {
-  const { body } = await openRoutes()(path, request)
+  const { body } = await openRoutes(undefined, mainnet)(path, request)
   if (typeof body !== 'string') throw new Error('an answer of JSON is a text')
   return JSON.parse(body).data
 }
@@ -94,6 +96,35 @@ test('a reconciliation and a payment are shown with the decimals of their mint',
   expect(await dataOf('/api/finance/reconciliation', { query })).toEqual({ decimals: 2 })
   const shown = { segment: reference }
   expect(await dataOf('/api/finance/payments/:reference', shown)).toMatchObject({ decimals: 2 })
+})
+
+test('an explanation has the decimals of its own mint, and a link to an explorer only for a transaction', async () => {
+  const signature = reference.replace('solana:', '')
+  const explained = '/api/finance/explain/:subject'
+  expect(await dataOf(explained, { segment: reference })).toMatchObject({
+    decimals: dollar.decimals,
+    links: { explorer: `https://explorer.solana.com/tx/${signature}` },
+  })
+  expect(await dataOf(explained, { segment: 'tab:4uQeVj5tqViQh7yWWGStvk:1' })).toMatchObject({
+    links: { explorer: null },
+  })
+  // A bare signature names the same payment.
+  expect(await dataOf('/api/finance/payments/:reference', { segment: signature })).toMatchObject({
+    links: { explorer: `https://explorer.solana.com/tx/${signature}` },
+  })
+})
+
+test.each([
+  ['reason', { reason: 'half of a pair: \ud800' }],
+  ['reason', { reason: '' }],
+  ['amountBaseUnits', { amountBaseUnits: '0.5' }],
+  ['amountBaseUnits', { amountBaseUnits: '-1' }],
+  ['action', { action: 'pay' }],
+  ['payment', { payment: 'hello' }],
+])('a decision is refused by its field %s: %o', async (field, wrong) => {
+  const body = { action: 'approve', payment: reference, reason: 'asked', ...wrong }
+  const { status, body: answered } = await openRoutes()('/api/finance/decisions', { body })
+  expect([status, JSON.parse(String(answered)).details]).toEqual([400, [expect.objectContaining({ field })]])
 })
 
 test('an answer with chosen columns has no other column, in its totals either', async () => {

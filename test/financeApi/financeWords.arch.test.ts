@@ -8,9 +8,12 @@ const pageFile = (name: string) => readFile(new URL(`../../src/pages/${name}`, i
 const words = await pageFile('browser/words.ts')
 const page = await pageFile('files/finance.html')
 
-test.each([...stateNames, 'paid', 'confirmed', 'failed'])('the finance page has words for the state %s', (state) => {
-  expect(words).toMatch(new RegExp(`^ {2}${state}: \\[`, 'm'))
-})
+test.each([...stateNames, 'paid', 'confirmed', 'failed', 'debited', 'captured'])(
+  'the finance page has words for the state %s',
+  (state) => {
+    expect(words).toMatch(new RegExp(`^ {2}${state}: \\[`, 'm'))
+  },
+)
 
 test('the finance page can be asked for every state and every report, and has a field for each filter of a report', () => {
   for (const state of stateNames) expect(page).toContain(`<option value="${state}">`)

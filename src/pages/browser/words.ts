@@ -28,6 +28,8 @@ const states: Readonly<Record<string, readonly [word: string, meaning: string]>>
   approved: ['approved', 'A person approved what the payment is owed back.'],
   granted: ['granted', 'A person gave back the price of the delivered answer.'],
   failed: ['not burned', 'The burn did not land and never will. The tokens stay owed, and the next round burns them.'],
+  debited: ['being served', 'A tab pays for the request, which is being answered at the moment.'],
+  captured: ['delivered', 'The request was answered, and a tab paid for it.'],
   confirmed: ['burned', 'Tokens that we had received for burning were burned; the chain has confirmed it.'],
 }
 
