@@ -68,6 +68,8 @@ interface Opened extends OpenPage {
 interface Known {
   readonly payment?: object
   readonly explanation?: object
+  /** Resolves before the answer about this subject is sent. */
+  readonly heldBack?: Readonly<Record<string, Promise<void>>>
   readonly decide?: () => Answered | Promise<Answered>
 }
 
@@ -79,10 +81,11 @@ async function open(query: string, known: Known = {}): Promise<Opened> {
     html,
     url: `http://host/finance${query}`,
     before: ({ sessionStorage }) => sessionStorage.setItem('tollbook finance token', 'token'),
-    answer(asked) {
+    async answer(asked) {
       const path = asked.path.replace('/api/finance/', '')
       if (path === 'summary') return { status: 403, json: { error: 'support' } }
       const subject = decodeURIComponent(path.slice(path.indexOf('/') + 1))
+      await known.heldBack?.[subject]
       const explained =
         subject === signature ? (known.explanation ?? explanation) : { ...explanation, reference: subject }
       if (path.startsWith('explain/')) return { json: { data: { explanation: explained, links, decimals: 6 } } }
@@ -159,11 +162,35 @@ describe('one payment', () => {
     expect(page.textOf('dialog h2')).toBe(title)
   })
 
+  test('of a tab offers no decision, as no refund of it is paid', async () => {
+    const ofTab = { ...explanation, reference: 'tab:4uQeVj5tqViQh7yWWGStvk:1' }
+    const page = await open(`?payment=${signature}`, { explanation: ofTab })
+    expect(page.isShown('dialog .decision')).toBe(true)
+    const ledger = { ...explanation.ledger, kind: 'tab_request' }
+    const paidByTab = await open(`?payment=${signature}`, { explanation: { ...ofTab, ledger } })
+    expect(paidByTab.isShown('dialog .decision')).toBe(false)
+  })
+
   test('that the ledger does not have is explained, and not looked up in it', async () => {
     const page = await open(`?payment=${signature}`, { explanation: { ...explanation, ledger: null, quote: null } })
     expect(page.asked.some(({ path }) => path.includes('/payments/'))).toBe(false)
     expect(page.textsOf('dialog .facts dd')).toEqual([signature, 'solana:x'])
     expect([page.isShown('dialog .transaction'), page.textsOf('dialog .explanation .muted').length]).toEqual([false, 1])
+  })
+
+  test('that was asked for last is the one that is shown, although the answer to an earlier one is late', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const [early, last] = ['1'.repeat(88), '2'.repeat(88)]
+    const page = await open(`?payment=${signature}`, { heldBack: { [early]: promise } })
+    for (const subject of [early, last]) {
+      Object.assign(page.window.document.querySelector('#subject') ?? {}, { value: subject })
+      page.submit('#find')
+    }
+    await page.until('the last one', () => page.window.location.search.includes(last))
+    resolve()
+    await page.window.happyDOM.waitUntilComplete()
+    expect(page.window.location.search).toBe(`?payment=${last}`)
+    expect(page.window.document.querySelector('.decision')?.getAttribute('data-payment')).toBe(last)
   })
 
   test('leaves the address when it is closed', async () => {

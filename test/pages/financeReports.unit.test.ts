@@ -57,6 +57,56 @@ describe('a report', () => {
     ])
   })
 
+  test('skips no page: a second click asks for the same page, and one that fails is asked for again', async () => {
+    let fails = false
+    const pages = ({ query }: Asked): Answered => {
+      if (fails) return { status: 503, json: { error: 'later' } }
+      return tableOf([payment], { next: query.get('cursor') === null ? 'c2' : 'c3' })
+    }
+    const page = await openFinancePage({ answers: { payments: pages } })
+    page.click('#reports .next')
+    page.click('#reports .next')
+    await settled(page)
+    expect(page.textOf('#reports .page')).toBe('Page 2')
+    fails = true
+    page.click('#reports .next')
+    await settled(page)
+    fails = false
+    page.click('#reports .next')
+    await settled(page)
+    expect(page.askedFor('payments').map(({ query }) => query.get('cursor'))).toEqual([null, 'c2', 'c2', 'c3', 'c3'])
+    expect(page.textOf('#reports .page')).toBe('Page 3')
+  })
+
+  test('has no buttons for its pages while another filter has no answer', async () => {
+    const refused = { status: 503, json: { error: 'later' } }
+    const page = await openFinancePage({
+      answers: { payments: ({ query }) => (query.has('state') ? refused : tableOf([payment], { next: 'c2' })) },
+    })
+    page.fill('#reports [name=state]', 'reversed')
+    await settled(page)
+    expect(page.window.document.querySelector('#reports .next')?.hasAttribute('disabled')).toBe(true)
+  })
+
+  test('without days says that it is of now, and one with days names them', async () => {
+    const page = await openFinancePage({ query: '?report=tabs&month=2026-10', answers: { tabs: tableOf([]) } })
+    expect(page.textOf('#reports caption')).toBe('Tabs, now. In tokens, at position 40 of the ledger.')
+    page.fill('#reports [name=report]', 'payments')
+    await settled(page)
+    expect(page.textOf('#reports caption')).toContain('2026-10, UTC days')
+  })
+
+  test('links tokens of a second mint to their transaction, and a debit of a tab to itself', async () => {
+    const references = [`arrival:${'5'.repeat(88)}:${'M'.repeat(44)}`, 'tab:4uQeVj5tqViQh7yWWGStvk:12']
+    const rows = references.map((reference) => ({ ...payment, reference }))
+    const page = await openFinancePage({ answers: { payments: tableOf(rows) } })
+    const links = [...page.window.document.querySelectorAll('#reports tbody td a')]
+    expect(links.map((link) => link.getAttribute('href'))).toEqual([
+      `?payment=${'5'.repeat(88)}`,
+      '?payment=tab%3A4uQeVj5tqViQh7yWWGStvk%3A12',
+    ])
+  })
+
   test('is asked for by the address, with its own filters alone', async () => {
     const page = await openFinancePage({
       query: '?report=payments&state=reversed&wallet=W&by=endpoint&month=2026-10',
@@ -122,7 +172,7 @@ describe('a report', () => {
     expect(page.asked.some(({ path }) => path.includes('explain'))).toBe(false)
     page.click('#reports tbody a')
     await page.until('the question', () =>
-      page.asked.some(({ path }) => path.endsWith(encodeURIComponent(payment.reference))),
+      page.asked.some(({ path }) => path.endsWith(`/explain/${payment.reference.replace('solana:', '')}`)),
     )
   })
 

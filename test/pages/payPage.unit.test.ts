@@ -52,6 +52,12 @@ test('the page says why its product is not for sale, and that phones need https'
   expect(page.textOf('#phone-note')).toContain('this address has none')
 })
 
+test('a page whose price cannot be read says so, and still offers its wallets and an earlier payment', async () => {
+  const page = await openPayPage({ catalog: 'lost', stored: {} })
+  expect(statusOf(page)).toContain('Failed to fetch')
+  expect([page.textsOf('#wallets button').length, page.isShown('#stored')]).toEqual([1, true])
+})
+
 test('a payment of another product is not taken for one of this page', async () => {
   const page = await openPayPage({ stored: {}, storedFor: '/api/tools/qrcode' })
   expect(page.isShown('#stored')).toBe(false)
@@ -127,6 +133,15 @@ describe('a purchase with a wallet of the browser', () => {
     expect(page.textOf('#data pre')).toContain(`"qrCode": "${qrCode.slice(0, 40)}…"`)
     expect(page.textOf('#data pre')).toContain('"text": "<b>"')
     expect(page.textsOf('#receipt a')).toEqual([])
+  })
+
+  test('shows no file of another site, to which a text of the answer may lead', async () => {
+    const data = { found: 'https://evil.example/artifacts/a.pdf', icon: 'https://host.evil.example/artifacts/b.png' }
+    const page = await openPayPage({ answers: [{ json: { data, receipt } }] })
+    page.click('#wallets button')
+    await paid(page)
+    expect(page.window.document.querySelectorAll('#data a, #data img')).toHaveLength(0)
+    expect(page.textOf('#data pre')).toContain(data.found)
   })
 
   test('of a streamed answer fetches its receipt from the address in the header', async () => {
@@ -310,6 +325,20 @@ test('the test wallet of local mode is funded once, and signs the message after 
   const publicKey = decodeBase58(funded[0]?.path.split('/').at(-1) ?? '', 32) ?? new Uint8Array()
   const key = await crypto.subtle.importKey('raw', Uint8Array.from(publicKey), 'Ed25519', false, ['verify'])
   expect(await crypto.subtle.verify('Ed25519', key, bytes.subarray(1, 65), Uint8Array.from([42, 43]))).toBe(true)
+})
+
+test('a test wallet that could not be funded is funded at the next click', async () => {
+  let asked = 0
+  const page = await openPayPage({
+    hasTestWallet: true,
+    funded: () => (++asked === 1 ? { status: 503, json: { error: 'no validator' } } : { json: { success: true } }),
+    prepared: { json: { transaction: Buffer.alloc(66, 1).toString('base64') } },
+  })
+  page.click('#test-wallet')
+  await ended(page)
+  expect([statusOf(page), page.proofs().length]).toEqual(['no validator', 0])
+  page.click('#test-wallet')
+  await page.until('a payment', () => page.proofs().length === 1)
 })
 
 test('the order has the fields that are filled in, as their types, and without those that have their default', async () => {

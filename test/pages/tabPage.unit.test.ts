@@ -37,13 +37,15 @@ const custody = {
   isCovered: true,
 }
 
-function openTabPage(tab: Answered, held: Answered = { json: { data: custody } }, query = '') {
+const currencies: Answered = { json: { data: { token: toll, dollars: [usdc] } } }
+
+function openTabPage(tab: Answered, held: Answered = { json: { data: custody } }, query = '', catalog = currencies) {
   return openPage({
     page: 'tab',
     html,
     url: `https://host/prefix/pay/api/tabs${query}`,
     answer({ path }) {
-      if (path === '/prefix/api/catalog') return { json: { data: { token: toll, dollars: [usdc] } } }
+      if (path === '/prefix/api/catalog') return catalog
       return path === '/prefix/api/tabs/custody' ? held : tab
     },
   })
@@ -91,6 +93,16 @@ test('an unknown tab and a wallet that covers too little are named', async () =>
   expect(page.textOf('#status')).toBe('no deposit has opened this tab')
   expect(page.textsOf('#state dd')).toEqual([])
   expect(page.textOf('#covered')).toBe('It does not cover all tabs: no deposit is sold.')
+})
+
+test('a catalog that cannot be read is named where an amount would be', async () => {
+  const lost = { status: 503, json: { error: 'the service is starting' } }
+  const page = await openTabPage({ json: { data: shown } }, undefined, '?tab=abc', lost)
+  expect([page.textOf('#status'), page.textOf('#covered')]).toEqual([
+    'the service is starting',
+    'the service is starting',
+  ])
+  expect(page.textsOf('#state dd')).toEqual([])
 })
 
 test('the page of another product leads to it', () => {

@@ -18,8 +18,9 @@ export function writeAddress(changed: Address, { isNew = false } = {}): void {
   else history.replaceState(null, '', address)
 }
 
+/** The signature of a transaction, also for its second mint (`arrival:`). A debit of a tab has no shorter key. */
 export function paymentKey(reference: string): string {
-  return reference.replace(/^solana:/, '')
+  return reference.replace(/^(?:solana|arrival):([^:]+).*/, '$1')
 }
 
 export function paymentAddress(reference: string): string {

@@ -50,7 +50,7 @@ export async function decide(decision: Decision): Promise<{ readonly position: n
   return dataOf(await send('api/finance/decisions', { method: 'POST', headers, body: JSON.stringify(decision) }))
 }
 
-/** All requests of the pages use this function. */
+/** The pages send all their requests here, except those of the library that draws documents. */
 export function send(address: string, init?: RequestInit): Promise<Response> {
   return defaultFetch(address, init)
 }

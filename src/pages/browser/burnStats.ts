@@ -3,7 +3,7 @@ import { dataOf, send, wordsOf } from './api.ts'
 
 const refreshMs = 30_000
 
-/** Refreshes the figures every 30 s. If no figures could be read yet, `status` shows the error. */
+/** Refreshes the figures every 30 s. If this fails, the earlier figures stay, and `status` shows the error. */
 export async function followBurnStats(show: (stats: BurnStats) => void, status: HTMLElement): Promise<void> {
   const refresh = async () => {
     try {

@@ -13,8 +13,8 @@ const widthPixels = 1_240
 export async function showDocument(place: HTMLElement, address: string): Promise<void> {
   const library: typeof pdfjs = await import(new URL('pdf.js', import.meta.url).href)
   const loading = library.getDocument({ url: address, enableXfa: false })
-  const pdf = await loading.promise
   try {
+    const pdf = await loading.promise
     const shown = Math.min(pdf.numPages, pagesMax)
     for (let number = 1; number <= shown; number++) {
       const canvas = await drawPage(await pdf.getPage(number))

@@ -57,10 +57,9 @@ if (hasToken()) void show()
 else signedOut('')
 
 function showPayment(subject: string): void {
-  openPayment(dialog, subject).then(
-    (reference) => writeAddress({ payment: paymentKey(reference) }, { isNew: true }),
-    tell,
-  )
+  openPayment(dialog, subject).then((reference) => {
+    if (reference !== undefined) writeAddress({ payment: paymentKey(reference) }, { isNew: true })
+  }, tell)
 }
 
 function showWallet(wallet: string): void {

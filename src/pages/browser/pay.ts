@@ -39,7 +39,7 @@ const at = (address: string) => new URL(`${root}${address.slice(1)}`, location.h
 const storageKey = `tollbook payment ${path}`
 
 fillFrom(form, location.search)
-await showTokens()
+await showTokens().catch((error: unknown) => say(wordsOf(error), true))
 one('#stored').hidden = storedPayment() === undefined
 one('#resume').addEventListener('click', () => {
   const payment = storedPayment()

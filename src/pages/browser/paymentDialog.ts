@@ -20,13 +20,24 @@ interface Detail {
   readonly mints: readonly Mint[]
 }
 
-/** Accepts a payment, a payout or a burn. Returns the reference in the ledger, or the subject if the ledger has none. */
-export async function openPayment(dialog: HTMLDialogElement, subject: string): Promise<string> {
+/**
+ * Only the answers to the newest question are shown, because a decision must be about the payment that its reader
+ * chose.
+ */
+let asked = 0
+
+/**
+ * Accepts a payment, a payout or a burn. Returns the reference in the ledger, or the subject if the ledger has none.
+ * Undefined if another payment was opened meanwhile.
+ */
+export async function openPayment(dialog: HTMLDialogElement, subject: string): Promise<string | undefined> {
+  const turn = ++asked
   const found = await read<Explained>(`explain/${encodeURIComponent(subject)}`)
   const { explanation, links, decimals } = found
   const { reference, ledger } = explanation
   const detail =
     reference === null || ledger === null ? undefined : await read<Detail>(`payments/${encodeURIComponent(reference)}`)
+  if (turn !== asked) return undefined
   showExplanation(one('.explanation', dialog), explanation, detail?.decimals ?? decimals)
   showDetail(dialog, detail ?? { payment: nothing(subject), links: links ?? noLinks, decimals, mints: [] })
   offerDecisions(dialog, explanation, detail?.payment.refunds ?? [])
@@ -102,11 +113,12 @@ function decisionForm(dialog: HTMLDialogElement) {
 
 function offerDecisions(
   dialog: HTMLDialogElement,
-  { reference, diagnosis }: Explanation,
+  { reference, diagnosis, ledger }: Explanation,
   refunds: readonly Refund[],
 ): void {
   const { form, action, reason, outcome } = decisionForm(dialog)
-  const actions = decisionsFor(diagnosis, refunds)
+  // The rest of a tab is returned when the tab closes, and no decision is possible about one of its requests.
+  const actions = ledger?.kind === 'tab_request' ? [] : decisionsFor(diagnosis, refunds)
   form.hidden = actions.length === 0
   form.dataset['payment'] = reference ?? ''
   action.replaceChildren(...actions.map(([name, words]) => element('option', { value: name }, words)))

@@ -14,7 +14,8 @@ export interface ReportDeps {
 export function createReportBrowser(section: HTMLElement, { range, onPayment, onFault }: ReportDeps) {
   const filters = createReportFilters(section, range)
   const { valueOf, accepts, parameters } = filters
-  const [previous, following] = ['.previous', '.next'].map((name) => oneOf(HTMLButtonElement, name, section))
+  const previous = oneOf(HTMLButtonElement, '.previous', section)
+  const following = oneOf(HTMLButtonElement, '.next', section)
   let visible: readonly string[] = []
   /** Cursors of the pages up to the current page. The first page has no cursor. */
   let trail: (string | undefined)[] = [undefined]
@@ -22,15 +23,18 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
   /** Answers to earlier requests are dropped, because they may arrive later than the answer to the newest. */
   let asked = 0
 
-  async function show(): Promise<void> {
+  /** `wanted` becomes the trail with its answer, so that a second click or a failed request skips no page. */
+  async function show(wanted: typeof trail): Promise<void> {
     const report = valueOf('report')
     for (const field of all('[data-filter]', section)) field.hidden = !accepts(field.dataset['filter'] ?? '')
     section.setAttribute('aria-busy', 'true')
     const turn = ++asked
     try {
-      const paging = accepts('limit') ? { limit: '50', cursor: trail.at(-1) } : {}
+      const paging = accepts('limit') ? { limit: '50', cursor: wanted.at(-1) } : {}
       const page = await read<ReportPage>(report, { ...parameters(), ...paging })
-      if (turn === asked) showPage(report, page)
+      if (turn !== asked) return
+      trail = wanted
+      showPage(report, page)
     } catch (error) {
       if (turn === asked) onFault(error)
     } finally {
@@ -42,33 +46,28 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
     next = page.next ?? undefined
     visible = columnsShown(report, page.columns, valueOf('columns') === 'all')
     fillTable(oneOf(HTMLTableElement, 'table', section), tableContent({ ...page, columns: visible, onPayment }))
-    one('caption', section).textContent = captionOf(filters.reportName(), range(), page)
+    one('caption', section).textContent = captionOf(filters.reportName(), accepts('from') ? range() : undefined, page)
     const empty = one('.empty', section)
     empty.hidden = page.rows.length > 0
     empty.textContent = emptyText(parameters())
-    if (previous !== undefined) previous.disabled = trail.length === 1
-    if (following !== undefined) following.disabled = next === undefined
+    previous.disabled = trail.length === 1
+    following.disabled = next === undefined
     one('.page', section).textContent = `Page ${trail.length}`
     one('.paging', section).hidden = trail.length === 1 && next === undefined
   }
 
   const startOver = () => {
-    trail = [undefined]
-    return show()
+    // A cursor is valid only for the filters of its page.
+    previous.disabled = following.disabled = true
+    return show([undefined])
   }
   one('form', section).addEventListener('submit', (event) => event.preventDefault())
   one('form', section).addEventListener('change', () => {
     filters.keepAddress()
     void startOver()
   })
-  following?.addEventListener('click', () => {
-    trail.push(next)
-    void show()
-  })
-  previous?.addEventListener('click', () => {
-    trail.pop()
-    void show()
-  })
+  following.addEventListener('click', () => void show([...trail, next]))
+  previous.addEventListener('click', () => void show(trail.slice(0, -1)))
   one('.csv', section).addEventListener('click', () => {
     const report = valueOf('report')
     const given = { ...parameters(), columns: visible.join(','), format: 'csv' }
@@ -133,10 +132,11 @@ function emptyText({ wallet = '' }: Parameters): string {
     : 'Nothing in this range. Compare the wallet letter by letter: upper and lower case differ.'
 }
 
-function captionOf(name: string, range: Parameters, { ledger, totals }: ReportPage): string {
-  const { from = '', to = '', month = '', quarter = '' } = range
+/** Without a range, the report is about the present. */
+function captionOf(name: string, range: Parameters | undefined, { ledger, totals }: ReportPage): string {
+  const { from = '', to = '', month = '', quarter = '' } = range ?? {}
   const period = month || quarter || `${from || 'the beginning'} to ${to || 'today'}`
-  const days = name === 'Liabilities' ? 'now' : `${period}, UTC days`
+  const days = range === undefined ? 'now' : `${period}, UTC days`
   const payments = name === 'Payments' ? totals?.['payments'] : undefined
   const count =
     typeof payments === 'number'

@@ -13,13 +13,18 @@ export function showData(place: HTMLElement, data: unknown): void {
   const found = [...stringsOf(data)]
   const alt = 'The picture that you bought'
   const pictures = found
-    .filter((text) => /^data:image\/|\/artifacts\/[^/]+\.png$/.test(text))
+    .filter((text) => /^data:image\//.test(text) || isArtifact(text, 'png'))
     .map((src) => element('img', { src, alt }))
-  const documents = found.filter((text) => /\/artifacts\/[^/]+\.pdf$/.test(text))
+  const documents = found.filter((text) => isArtifact(text, 'pdf'))
   const isFile = typeof data === 'string' && data.startsWith('data:')
   const text = typeof data === 'string' && !isFile ? data : JSON.stringify(data, shorten, 2)
   const save = isFile ? [element('a', { href: data, className: 'button', download: '' }, 'Save the answer')] : []
   place.replaceChildren(...pictures, ...documents.flatMap(documentOf), ...save, element('pre', { tabIndex: 0 }, text))
+}
+
+/** Texts of the answer may be those of a stranger's page, so an address of another site is not the purchased file. */
+function isArtifact(text: string, ending: 'png' | 'pdf'): boolean {
+  return text.startsWith(`${location.origin}/`) && new RegExp(`/artifacts/[^/]+\\.${ending}$`).test(text)
 }
 
 /** The pages appear when they are drawn, and the link works even if drawing fails. */

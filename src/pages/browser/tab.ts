@@ -35,7 +35,8 @@ const status = one('#status')
 
 one('#service').textContent = at('').replace(/\/$/, '')
 input.value = new URLSearchParams(location.search).get('tab') ?? ''
-const { token, dollars = [] } = await read<Catalog>('api/catalog')
+/** Awaited where amounts are shown, so that a failure is shown there too. */
+const catalog = read<Catalog>('api/catalog')
 one('#ask').addEventListener('submit', (event) => {
   event.preventDefault()
   void showTab()
@@ -48,7 +49,7 @@ async function showTab(): Promise<void> {
   one('#state').replaceChildren()
   try {
     const tab = await read<Facts>(`api/tabs/${encodeURIComponent(input.value.trim())}`)
-    one('#state').replaceChildren(...shown(tab))
+    one('#state').replaceChildren(...(await shown(tab)))
     status.textContent = ''
   } catch (error) {
     status.textContent = wordsOf(error)
@@ -60,13 +61,14 @@ async function showCustody(): Promise<void> {
   try {
     const { isCovered, dollars: others = [], ...held } = await read<Custody>('api/tabs/custody')
     covered.textContent = isCovered ? 'It covers all tabs.' : 'It does not cover all tabs: no deposit is sold.'
-    one('#custody').replaceChildren(...[held, ...others].flatMap(shown))
+    one('#custody').replaceChildren(...(await Promise.all([held, ...others].map(shown))).flat())
   } catch (error) {
     covered.textContent = wordsOf(error)
   }
 }
 
-function shown(facts: Facts): readonly HTMLElement[] {
+async function shown(facts: Facts): Promise<readonly HTMLElement[]> {
+  const { token, dollars = [] } = await catalog
   // A tab in a dollar has the symbol and the decimals of its mint.
   const { symbol, decimals } = [token, ...dollars].find(({ mint }) => mint === facts['mint']) ?? token
   const textOf = (name: string, value: Fact) => {

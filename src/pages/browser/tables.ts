@@ -1,10 +1,10 @@
-import { paymentAddress } from './address.ts'
+import { paymentAddress, paymentKey } from './address.ts'
 import { countText, timeText, tokensText } from './amounts.ts'
 import type { Cell, ReportPage, Row } from './answers.ts'
 import { type Content, element, type TableContent } from './element.ts'
 import { stateMeaning, stateWord } from './words.ts'
 
-/** `burnOwedBaseUnits` becomes `Burn owed`. The CSV and docs/finance.md use the same headings. */
+/** `burnOwedBaseUnits`, the name in the CSV and in docs/finance.md, becomes `Burn owed`. */
 export function columnName(column: string): string {
   const words = column
     .replace(/BaseUnits$/, '')
@@ -98,7 +98,7 @@ function shortened(text: string): HTMLElement {
 
 /** A link instead of a button, so that a reader can open a payment in another tab or send its address to a colleague. */
 function paymentLink(reference: string, onPayment: ReportTable['onPayment']): HTMLElement {
-  const key = reference.slice(reference.indexOf(':') + 1)
+  const key = paymentKey(reference)
   const title = 'Its diagnosis, events, transaction and proof'
   const properties = { className: 'link mono', href: paymentAddress(reference), title }
   const link = element('a', properties, `${key.slice(0, 8)}…${key.slice(-4)}`)
@@ -106,7 +106,7 @@ function paymentLink(reference: string, onPayment: ReportTable['onPayment']): HT
     // The browser opens another tab or window for a click with a key.
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
-    onPayment?.(reference)
+    onPayment?.(key)
   })
   return link
 }

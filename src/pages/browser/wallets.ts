@@ -71,7 +71,13 @@ function payerOf(wallet: RegisteredWallet, feature: Connect, chain: string): Wal
 /** The wallet exists until the page is closed. `fund` sends tokens to it. */
 export function createTestWallet(fund: (address: string) => Promise<void>): Wallet {
   let funded: Promise<PayerWallet> | undefined
-  return { name: 'the test wallet', connect: () => (funded ??= makeWallet(fund)) }
+  const connect = () =>
+    (funded ??= makeWallet(fund).catch((error: unknown) => {
+      // The next click funds another wallet.
+      funded = undefined
+      throw error
+    }))
+  return { name: 'the test wallet', connect }
 }
 
 async function makeWallet(fund: (address: string) => Promise<void>): Promise<PayerWallet> {

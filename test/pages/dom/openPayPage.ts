@@ -45,8 +45,10 @@ export interface Service {
   readonly stored?: object
   /** Product of the stored payment; this one by default. */
   readonly storedFor?: string
-  readonly catalog?: readonly object[]
+  readonly catalog?: readonly object[] | 'lost'
   readonly hasTestWallet?: boolean
+  /** Answers to the request for tokens of the test wallet. */
+  readonly funded?: () => Answered
   /** Answer to the question for the payment of a phone. */
   readonly found?: () => Answered
 }
@@ -72,6 +74,7 @@ export async function openPayPage(service: Service = {}): Promise<Opened> {
     html: htmlOf(path, hasTestWallet),
     url: service.url ?? `https://host/pay${path}`,
     answer(asked) {
+      if (asked.path === '/api/catalog' && service.catalog === 'lost') throw new TypeError('Failed to fetch')
       if (asked.path === '/api/catalog')
         return { json: { data: { products: service.catalog ?? [{ path, requiredTokens: 20, available: true }] } } }
       if (asked.path === '/.well-known/jwks.json') return { json: receipts.keys }
@@ -79,7 +82,7 @@ export async function openPayPage(service: Service = {}): Promise<Opened> {
         return { json: { data: { receipt, inclusionProof: '/api/ledger/inclusion/8' } } }
       if (asked.path.startsWith('/pay/payment/'))
         return service.found?.() ?? { json: { data: { signature: 'sent', wallet } } }
-      if (asked.path.startsWith('/pay/test-wallet/')) return { json: { success: true } }
+      if (asked.path.startsWith('/pay/test-wallet/')) return service.funded?.() ?? { json: { success: true } }
       if (asked.path.startsWith('/pay/')) return prepared
       if (!asked.headers.has('x-payment-proof')) return quoted
       const answer = answers[Math.min(presented++, answers.length - 1)] ?? 'lost'
