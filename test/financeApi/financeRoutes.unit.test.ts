@@ -123,8 +123,8 @@ test.each([
   ['payment', { payment: 'hello' }],
 ])('a decision is refused by its field %s: %o', async (field, wrong) => {
   const body = { action: 'approve', payment: reference, reason: 'asked', ...wrong }
-  const { status, body: answered } = await openRoutes()('/api/finance/decisions', { body })
-  expect([status, JSON.parse(String(answered)).details]).toEqual([400, [expect.objectContaining({ field })]])
+  const refused = await openRoutes()('/api/finance/decisions', { body })
+  expect(refused).toMatchObject({ status: 400, body: expect.stringContaining(`"details":[{"field":"${field}"`) })
 })
 
 test('an answer with chosen columns has no other column, in its totals either', async () => {

@@ -13,7 +13,7 @@ export function showData(place: HTMLElement, data: unknown): void {
   const found = [...stringsOf(data)]
   const alt = 'The picture that you bought'
   const pictures = found
-    .filter((text) => /^data:image\//.test(text) || isArtifact(text, 'png'))
+    .filter((text) => text.startsWith('data:image/') || isArtifact(text, 'png'))
     .map((src) => element('img', { src, alt }))
   const documents = found.filter((text) => isArtifact(text, 'pdf'))
   const isFile = typeof data === 'string' && data.startsWith('data:')
