@@ -43,7 +43,8 @@ export interface UnexplainedTransfer {
 // Maximum number of pages per wallet. 10 pages are 10,000 transactions. An earlier run has already reported older
 // differences.
 const pagesMax = 10
-// Maximum number of transactions that are read from the chain, because each transaction is a separate request.
+// Maximum number of transfers, because each one is a request to a node. Transactions that do not change the balance do
+// not count, because a stranger could hide a transfer behind them.
 const readsMax = 500
 
 /**

@@ -5,8 +5,8 @@ import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 
 /**
- * Roles of a token. `finance` reads everything and records bookings. `auditor` reads everything. `support` reads single
- * payments and their refunds, and approves refunds within its limit.
+ * Roles of a token. `finance` reads everything, decides about refunds within its limit, and records bookings. `auditor`
+ * reads everything. `support` reads payments, refunds and explanations, and decides about refunds within its limit.
  */
 export const financeRoles = ['finance', 'support', 'auditor'] as const
 export type FinanceRole = (typeof financeRoles)[number]
@@ -53,8 +53,8 @@ const jwksCooldownMs = 30_000
 const jwksAgeMaxMs = 600_000
 
 /**
- * Checks bearer tokens of the operator's identity provider. Logs every access of an accepted holder, and a limited
- * number of refusals. Never logs a token.
+ * Checks bearer tokens of the operator's identity provider. Logs every access with a valid token, and a limited number
+ * of others. Never logs a token.
  */
 export function createFinanceAccess(
   { issuer, audience, keys }: FinanceAccessOptions,

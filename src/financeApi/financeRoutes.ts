@@ -76,7 +76,7 @@ function decisionRoute(deps: FinanceRouteDeps): FreeRoute {
   }
 }
 
-/** Returns the roles that may read a report. Support may read only single payments and their refunds. */
+/** Returns the roles that may read a report. Support may read the lists of payments and refunds, and no sums. */
 function rolesOf(report: ReportName): readonly FinanceRole[] {
   return report === 'payments' || report === 'refunds' ? everyone : ['finance', 'auditor']
 }
@@ -167,7 +167,7 @@ async function reportsOf(
   return { reports: mint === undefined ? reports : await reports.inMint(mint), given }
 }
 
-/** Reads the balance on chain. Null if no node answers, because the ledger's figures are useful without it. */
+/** Reads the balance on chain. Null if this fails, because the ledger's figures are useful without it. */
 async function readWallet({ walletBaseUnits, log }: FinanceRouteDeps, mint: string): Promise<string | null> {
   try {
     return (await walletBaseUnits(mint)).toString()

@@ -42,8 +42,8 @@ const lastBurn = (mint: string) => sql`
   limit 1`
 
 /**
- * Events after the last confirmed round are read through their index. Earlier events are summed in one row per product,
- * so the cost does not grow with the ledger.
+ * Reads two groups of recent events through their index: debts after the last confirmed round, and burns that the
+ * reports do not have yet. The earlier burns are one row per product, so the cost does not grow with the ledger.
  */
 export async function readBurnDebt(database: Database, mint: string): Promise<BurnDebt> {
   const { owed, oldestAt, confirmed, body, burnedAt } = await assertRow(database, 'owed burns')<DebtRow>`

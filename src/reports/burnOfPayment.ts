@@ -7,8 +7,8 @@ import { type Database, readRows } from '../store/database.ts'
 export type BurnOfPayment = Readonly<{
   reference: PaymentReference
   /**
-   * `inside`: the payer burned in the payment. `undelivered`: the payer sent the whole price and nothing was delivered
-   * for it, so no burn is owed. `reversed`: the chain dropped the payment, and nothing is owed for it.
+   * `inside`: the payer burned in the payment. `undelivered`: the payment contains no burn, and none is owed, because
+   * no answer was delivered for it or it was a deposit on a tab. `reversed`: the chain dropped the payment.
    */
   status: 'inside' | 'undelivered' | 'owed' | 'confirmed' | 'reversed'
   baseUnits: string

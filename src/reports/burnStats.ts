@@ -45,7 +45,7 @@ export async function burnStats(deps: { database: Database; clock: Clock }, { mi
     last30Days: show(since(30 * dayMs)),
     byEndpoint: accounts.map((row) => ({ endpoint: row.endpoint, ...shown([row], decimals) })),
     byDay: days.map((row) => ({ day: isoTime(row.starts_at.getTime()).slice(0, 10), ...shown([row], decimals) })),
-    // Amount burned on chain: in final rounds, or inside served payments. It equals the total.
+    // Amount burned on chain: in confirmed rounds, or inside verified payments. It equals the total.
     confirmed: confirmedOf(amountOf(accounts, decimals), debt, decimals),
     // Amount received for burning and not burned yet. The other figures exclude it.
     owed: {
@@ -53,7 +53,8 @@ export async function burnStats(deps: { database: Database; clock: Clock }, { mi
       oldestAt: debt.oldestOwedAtMs === undefined ? null : isoTime(debt.oldestOwedAtMs),
     },
     ...treasuryOf(promises, decimals),
-    // Position and root of the newest checkpoint. The other figures may be up to a second newer than this checkpoint.
+    // Position and root of the newest checkpoint. The other figures are read before it, and may be a second older or
+    // newer.
     ledger: { position: sealed?.size ?? 0, root: sealed === undefined ? null : encodeBase64(sealed.root) },
     asOf: isoTime(nowMs),
   }
@@ -67,7 +68,7 @@ interface Row {
   readonly payments: number
 }
 
-/** Reads along the primary key: one row per endpoint, and at most 90 days of hourly sums of one account. */
+/** Reads along unique indexes: one row per endpoint, and at most 90 days of hourly sums of one account. */
 async function readBurned(database: Database, mint: string, nowMs: number): Promise<readonly Row[]> {
   // Start at midnight, so that the first day is complete.
   const firstDay = new Date(Math.ceil((nowMs - daysShown * dayMs) / dayMs) * dayMs)

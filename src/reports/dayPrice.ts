@@ -4,7 +4,7 @@ import type { Database } from '../store/database.ts'
 
 /*
  * The price of a day: the mean of the quoted prices of that UTC day's payments, weighted by amount. A day without
- * payments has the price of the last day with payments.
+ * payments has the price of the last day before it with payments.
  */
 
 /** The price is `priceMicroUsd` divided by `forBaseUnits`. */

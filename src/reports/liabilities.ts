@@ -45,8 +45,8 @@ export async function liabilities(database: Database, question: SumsQuestion): P
 }
 
 /**
- * Limits the query to the creditors in `owedTo`. For shares, `>=` excludes `Overpaid` and `RefundsDue`, because they
- * sort before `Share` and have one account for each wallet.
+ * Limits the query to the creditors in `owedTo`. For shares, `>=` lets the index skip the accounts that sort before
+ * `Share`, because there may be one for each wallet.
  */
 function isOwedTo(owedTo: SumsQuestion['owedTo'], account: RawBuilder<unknown>) {
   if (owedTo === 'all') return sql`true`

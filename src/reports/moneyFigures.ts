@@ -6,7 +6,7 @@ import type { LedgerToken } from './ledgerToken.ts'
  * them each minute.
  */
 export interface MoneyFigures {
-  /** Balance per account in base units. All wallets together have one line. Debits are positive. */
+  /** Balance per account in base units. All wallets together have one line per kind of debt. Debits are positive. */
   readonly accounts: readonly { readonly account: string; readonly baseUnits: bigint }[]
   readonly endpoints: readonly EndpointRevenue[]
   /** Price in base units of the delivered answers whose payments the chain could still drop. */
@@ -23,7 +23,7 @@ export interface EndpointRevenue {
   readonly allocatedMicroUsd: bigint
 }
 
-/** Up to the position of the reports. */
+/** Up to the position of the reports. The exposed amount is that of the whole ledger. */
 export async function moneyFigures(database: Database, { mint }: LedgerToken): Promise<MoneyFigures> {
   const what = 'the money metrics'
   const accounts = await readRows(database, what)<{ account: string; balance: string }>`

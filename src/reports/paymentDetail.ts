@@ -69,8 +69,8 @@ function readEvents(database: Database, reference: PaymentReference): Promise<re
 }
 
 /**
- * Reads the balances of the wallet accounts, with the newest payouts that reduced them. All debts to one wallet share
- * an account, so the debts are not attributed to single payments.
+ * Reads the balances of the wallet accounts, with the newest payouts that reduced them. All debts of one kind to a
+ * wallet share an account, so these balances include the debts of other payments.
  */
 async function readOwed(database: Database, events: readonly EventRow[]) {
   const entries = events.flatMap((event) => event.entries ?? [])

@@ -154,7 +154,7 @@ function pricesOf(list: Buffer, priceList: number): readonly ListedPrice[] {
 }
 
 // Maximum of payments to search. A wallet that buys in a loop has many payments per day, but the payment of a quote is
-// among the first after the quote.
+// among those nearest to the time of the quote.
 const candidatesMax = 500
 const presentedWithinMs = 24 * 60 * 60 * 1000
 

@@ -27,7 +27,10 @@ const columns: SqlColumns = {
   position: sql`seq`,
 }
 
-/** Newest first. A payout pays accounts and not payments, so it has a separate report. One plan has several payouts. */
+/**
+ * Newest first. A payout pays accounts and not payments, so it has a separate report. One plan may have several
+ * payouts.
+ */
 export async function payoutList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const [position = '', line = ''] = question.cursor?.split('.') ?? []
   const older = question.cursor === undefined ? sql`true` : sql`(seq, line) < (${position}::bigint, ${line}::bigint)`

@@ -17,8 +17,8 @@ const columns: SqlColumns = {
 }
 
 /**
- * By the month of the deposit. A tab spends its oldest deposit first. The unspent amounts sum to the balance of
- * `Liabilities:Prepaid`.
+ * By the month of the deposit, for tabs that are not empty. A tab spends its oldest deposit first. The unspent amounts
+ * sum to the balance of `Liabilities:Prepaid`.
  */
 export async function prepaidByMonth(database: Database, { mint }: SumsQuestion): Promise<ReportTable> {
   const rows = await readMonths(database, mint)

@@ -1,5 +1,5 @@
 /*
- * Attributes payouts to payments. All debts to one wallet share an account, and a payout pays the account. A payout
+ * Attributes payouts to payments. All debts of one kind to a wallet share an account, which a payout pays. A payout
  * first covers approved debts in the order of their approvals, then other debts in the order in which they arose.
  */
 

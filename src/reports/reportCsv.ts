@@ -11,7 +11,7 @@ import { type Cell, isAmount, isMicroUsd, type ReportRow } from './reportTable.t
  * request chooses columns. Text that a spreadsheet would run as a formula gets a leading apostrophe.
  */
 export async function reportCsv(database: Database, request: ReportRequest): Promise<Readable> {
-  // Read the first page before sending anything, because it has the names of the columns, and a fault can then still
+  // Read one row before anything is sent, because the answer has the names of the columns, and a fault can then still
   // become an error answer.
   const { columns } = await readReport(database, { ...request, limit: 1 })
   const { mint, decimals } = request.token
@@ -32,10 +32,6 @@ export interface CsvTable {
   readonly decimals: (row: ReportRow) => number
 }
 
-/**
- * Amounts in base units have a second column in tokens. Texts that begin like a formula are escaped, because a
- * spreadsheet would run them.
- */
 export function csvOf(table: CsvTable): Readable {
   return Readable.from(csvPages(table), { objectMode: false })
 }

@@ -19,7 +19,7 @@ import { walletStatement } from './walletStatement.ts'
 
 export { UnknownMint }
 
-/** Before each read, the reports process new events of the ledger, so that a report is current. */
+/** A read first rolls up new events of the ledger, so that it is current. `mints` and `money` do not. */
 export interface Reports {
   readonly token: LedgerToken
   /** `mint` is a name or an address. Throws `UnknownMint` for a mint that the ledger does not have. */
@@ -29,24 +29,24 @@ export interface Reports {
   money(): Promise<MoneyFigures>
   table(report: ReportName, question: ReportQuestion): Promise<Positioned<ReportTable>>
   csv(report: ReportName, question: ReportQuestion): Promise<Positioned<Readable>>
-  /** For a month such as `2026-10`. Throws a retryable `Fault` while the positions of the statement are not sealed. */
+  /** For a month such as `2026-10`. Throws `ClosingNotReady` while the positions of the statement are not sealed. */
   closing(question: { readonly month: string; readonly nowMs: number }): Promise<UnsignedClosing>
   /** For Solana the bare signature suffices. Undefined if the text is not a reference or the ledger does not have it. */
   payment(reference: string): Promise<PaymentDetail | undefined>
-  /** After one step of the roll-up, because a request must not wait for a whole backlog. */
+  /** After at most one step of the roll-up, because a request must not wait for a whole backlog. */
   refundsNow(wallet: string): Promise<Positioned<readonly RefundLine[]>>
   /** Up to the head of the ledger, because decisions depend on the refunds. */
   refundsOf(wallet: string): Promise<readonly RefundLine[]>
-  /** In every mint, after one step of the roll-up. */
+  /** In every mint. */
   statement(question: { readonly wallet: string; readonly month: string }): Promise<Positioned<Readable>>
 }
 
-/** A result with the position that the reports had when it was read. */
+/** A result with the position that the reports had just before it was read. */
 export interface Positioned<Read> extends ReportPosition {
   readonly read: Read
 }
 
-// Maximum of roll-up steps, enough for a backlog of about a million events. With a read-only login, the steps do
+// Maximum of roll-up steps, enough for a backlog of two million events. With a read-only login, the steps do
 // nothing.
 const stepsMax = 200
 

@@ -30,7 +30,7 @@ export async function readShareNames(database: Database, mint?: string): Promise
 // Maximum of shares, because each share is a column of several reports.
 const sharesMax = 100
 
-// A share with one of these names would collide with another column of a report.
+// A share with one of these names would collide with another column of a report or an export.
 const otherColumns: ReadonlySet<string> = new Set([
   'allocated',
   'burned',

@@ -33,17 +33,17 @@ export interface EntryRow {
   readonly recordedAtMs: number
   readonly effectiveAtMs: number
   readonly kind: string
-  /** Reference of the payment or payout, for example `solana:<signature>`. */
+  /** Reference of the payment, payout or burn, for example `solana:<signature>`, or of the tab. */
   readonly stream: string
   readonly account: string
   readonly mint: string
   /** Debits are positive, credits negative. */
   readonly amountBaseUnits: bigint
-  /** Value in 10^-12 dollars, at the quoted price of the payment. Undefined without a quote. */
+  /** Value in 10^-12 dollars, at the quoted price of the payment. Undefined without a quote, or as for `dayPicoUsd`. */
   readonly quotedPicoUsd: bigint | undefined
   /**
    * Value in 10^-12 dollars at the price of the day. Undefined before the first price, or if the reports have not
-   * reached this entry.
+   * reached the end of the export.
    */
   readonly dayPicoUsd: bigint | undefined
 }

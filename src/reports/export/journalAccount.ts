@@ -2,13 +2,13 @@ export type JournalFormat = 'beancount' | 'hledger'
 
 /**
  * Returns the name of a ledger account in a journal. Different accounts have different names. Both languages divide a
- * name at its colons. Ledger names may have an open part after the second colon: a wallet, a share or an endpoint.
+ * name at its colons. Ledger names may have an open part after the second colon: a wallet, share, endpoint or tab.
  *
  *     Liabilities:Overpaid:9xQe…           beancount  Liabilities:Overpaid:W-9xQe…
  *     Liabilities:Share:provider           beancount  Liabilities:Share:Provider
  *     Expenses:Burned:/api/data/crypto     beancount  Expenses:Burned:Api-data-crypto
  *
- * For hledger, a name changes only if the open part has a character with a meaning in a journal.
+ * For hledger, a name changes only if the open part has a character with a meaning in a journal, or `-U`.
  */
 export function journalAccount(account: string, format: JournalFormat): string {
   const [, kind = account, open] = splitAccount.exec(account) ?? []
