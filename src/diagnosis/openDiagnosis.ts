@@ -59,7 +59,7 @@ export async function openDiagnosis(options: DiagnosisOptions) {
   try {
     const token = await ledgerToken(database)
     if (token === undefined) throw new Fault('the ledger is empty: nothing was ever priced', { retryable: false })
-    const chain = await openChainOrWhy({ ...options, clock })
+    const chain = await openChainOrWhy({ chain: options.chain, log, clock })
     const terms = typeof chain === 'string' ? [] : await allTerms(database, chain)
     const deps = {
       clock,
@@ -93,17 +93,14 @@ export async function openDiagnosis(options: DiagnosisOptions) {
 }
 
 /** Opens the chain. Returns a text with the reason if this fails, because the ledger can be explained without a node. */
-async function openChainOrWhy({ chain, log, clock }: DiagnosisOptions): Promise<Chain | string> {
+async function openChainOrWhy({
+  chain,
+  ...options
+}: Pick<DiagnosisOptions, 'chain' | 'log'> & { readonly clock: Clock }): Promise<Chain | string> {
   if (chain === undefined)
     return 'SOLANA_RPC_URLS, TOKEN_MINT and PAYMENT_WALLET are not set, and local mode does not run here'
   try {
-    return await openChain({
-      ...chain,
-      commitment: 'confirmed',
-      postJson,
-      log,
-      ...(clock === undefined ? {} : { clock }),
-    })
+    return await openChain({ ...chain, ...options, commitment: 'confirmed', postJson })
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     return describeError(error)

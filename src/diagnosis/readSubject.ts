@@ -1,5 +1,5 @@
-import { type PaymentReference, readReference, transactionReference } from '../payment/paymentReference.ts'
-import { readSignature } from '@tollbook/core/signature'
+import type { PaymentReference } from '../payment/paymentReference.ts'
+import { readPastedReference } from '../reports/pastedReference.ts'
 
 export type Subject =
   | { readonly kind: 'payment'; readonly reference: PaymentReference }
@@ -16,8 +16,7 @@ const charactersMax = 100
 export function readSubject(pasted: string): Subject | undefined {
   if (pasted.length > charactersMax) return undefined
   const text = pasted.trim()
-  const signature = readSignature(text)
-  const reference = signature === undefined ? readReference(text) : transactionReference(signature)
+  const reference = readPastedReference(text)
   if (reference !== undefined) return { kind: 'payment', reference }
   if (/^quote_[A-Za-z0-9_-]{22}$/.test(text)) return { kind: 'quote', id: text }
   // A receipt id has the first 16 bytes of the leaf hash of its delivery.

@@ -3,7 +3,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import { removeAbandonedHomes } from './browserHome.ts'
-import { type Chromium, findChromiums } from './chromium.ts'
+import { findChromiums } from './chromium.ts'
 import { createPermits, type Permits } from '../machine/permits.ts'
 import { pauseBeforeRetry } from './pauseBeforeRetry.ts'
 import { launchModesHere, type LaunchedBrowser, launchBrowser, type Recipe } from './launchBrowser.ts'
@@ -169,7 +169,7 @@ async function launch(pool: BrowserPoolState): Promise<LaunchedBrowser> {
         return launched
       } catch (error) {
         signal.throwIfAborted()
-        obstacles.push(`${nameOf(chromium)}: ${firstLine(error)}`)
+        obstacles.push(`${chromium.source} ${chromium.path}: ${firstLine(error)}`)
         pool.log.debug({ event: 'browser_attempt_failed', ...mode, ...chromium, error: describeError(error) })
       }
     }
@@ -178,10 +178,6 @@ async function launch(pool: BrowserPoolState): Promise<LaunchedBrowser> {
 
 const remedy =
   'Install one (Debian: apt-get install chromium-headless-shell; or npx puppeteer browsers install chrome-headless-shell), or name one with CHROMIUM_PATH'
-
-function nameOf({ source, path }: Chromium): string {
-  return `${source} ${path}`
-}
 
 function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 3).join(' ').slice(0, 300)

@@ -2,7 +2,7 @@ import type { Page, PDFOptions, ScreenshotClip } from 'puppeteer'
 import { readBytes, TooLong } from '../outbound/readBytes.ts'
 import { fitPaper } from './fitPaper.ts'
 import type { PageWorld } from './pageWorld.ts'
-import { type MissingContent, type PdfOrder, RenderFailure, type ScreenshotOrder } from './renderer.ts'
+import { type MissingContent, type PdfOrder, RenderFailure, resultBytesMax, type ScreenshotOrder } from './renderer.ts'
 
 /** `clipped`: the page is longer than the picture. `missing`: content that the capture itself left out. */
 export interface CapturedPage {
@@ -19,7 +19,6 @@ const pictureHeightMax = { png: 16_384, jpeg: 16_384, webp: 16_383 } as const
  * takes 0.2 s.
  */
 export const picturePixelsMax = 24_000_000
-const resultBytesMax = 32 * 1024 * 1024
 const captureTimeoutMs = 20_000
 const qualityDefault = 80
 
@@ -33,10 +32,9 @@ export function heightMaxOf(order: Pick<ScreenshotOrder, 'width' | 'deviceScale'
 
 export async function captureScreenshot(page: Page, order: ScreenshotOrder): Promise<CapturedPage> {
   const { format = 'png', quality = qualityDefault, fullPage, element } = order
-  const area = element === undefined ? await pageArea(page, order) : await elementArea(page, order, element)
   const options = { type: format, ...(format === 'png' ? {} : { quality }) }
   if (element === undefined && !fullPage) return pictureOf(await page.screenshot(options), false)
-  const { clip, isCut } = area
+  const { clip, isCut } = element === undefined ? await pageArea(page, order) : await elementArea(page, order, element)
   // With this option Chromium shifts a right-to-left page to the right, so set it only if the clip exceeds the
   // viewport.
   const captureBeyondViewport = clip.y + clip.height > order.height || clip.x + clip.width > order.width
@@ -64,7 +62,7 @@ async function elementArea(page: Page, order: ScreenshotOrder, selector: string)
   if (box === undefined || box === null || box.width < 1 || box.height < 1)
     throw new RenderFailure('unreachable', `no visible element of the page matches element: ${selector}`)
   // An element can be wider than the viewport, so cut it at the width of the order.
-  const size = { width: Math.ceil(Math.min(box.width, Math.max(width, 1))), height: Math.ceil(box.height) }
+  const size = { width: Math.ceil(Math.min(box.width, width)), height: Math.ceil(box.height) }
   const heightMax = heightMaxOf({ ...order, width: size.width })
   const clip = { x: Math.max(box.x, 0), y: Math.max(box.y, 0), ...size, height: Math.min(size.height, heightMax) }
   return { clip, isCut: size.height > heightMax || size.width < Math.floor(box.width) }

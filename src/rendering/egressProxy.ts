@@ -102,7 +102,7 @@ export async function openEgressProxy(rules: EgressRules, limits: EgressLimits =
 
 function portOf(server: Server): number {
   const address = server.address()
-  assert(typeof address === 'object' && address !== null, 'a state that was opened has a port')
+  assert(typeof address === 'object' && address !== null, 'a server that listens has a port')
   return address.port
 }
 

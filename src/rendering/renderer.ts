@@ -99,6 +99,7 @@ export interface Margin {
 }
 
 export const finalUrlLengthMax = 2_048
+export const resultBytesMax = 32 * 1024 * 1024
 
 export interface Rendered {
   readonly bytes: Uint8Array

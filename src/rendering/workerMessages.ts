@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { RenderWork } from './renderEngine.ts'
 import { standings } from './renderRecord.ts'
-import { finalUrlLengthMax, missingReasons, renderFailureKinds } from './renderer.ts'
+import { finalUrlLengthMax, missingReasons, renderFailureKinds, resultBytesMax } from './renderer.ts'
 
 /*
  * The service checks everything that the worker sends, because a page that takes over the browser may take over the
@@ -36,7 +36,6 @@ export const workerOrder = z.discriminatedUnion('type', [
 export type WorkerOrder = z.infer<typeof workerOrder>
 
 const sentenceLengthMax = 4_000
-const bytesMax = 32 * 1024 * 1024
 const missingMax = 20
 const sentence = z.string().max(sentenceLengthMax)
 
@@ -46,7 +45,10 @@ const missing = z.object({
 })
 
 const rendered = z.object({
-  bytes: z.custom<Uint8Array>((value) => value instanceof Uint8Array && value.length <= bytesMax, 'at most 32 MiB'),
+  bytes: z.custom<Uint8Array>(
+    (value) => value instanceof Uint8Array && value.length <= resultBytesMax,
+    'at most 32 MiB',
+  ),
   httpStatus: z.int().optional(),
   finalUrl: z.string().max(finalUrlLengthMax).optional(),
   missing: z.array(missing).max(missingMax),

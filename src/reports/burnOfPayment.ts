@@ -1,7 +1,7 @@
 import { isoTime } from '@tollbook/core/clock'
-import { readSignature } from '@tollbook/core/signature'
 import { burnCodec, paymentCodec } from '../payment/events.ts'
-import { type PaymentReference, readReference, transactionReference, streamIdOf } from '../payment/paymentReference.ts'
+import { type PaymentReference, streamIdOf } from '../payment/paymentReference.ts'
+import { readPastedReference } from './pastedReference.ts'
 import { type Database, readRows } from '../store/database.ts'
 
 export type BurnOfPayment = Readonly<{
@@ -18,8 +18,7 @@ export type BurnOfPayment = Readonly<{
 
 /** `text` is a reference or a bare signature. Undefined if the ledger has no such verified payment. */
 export async function findBurnOf(database: Database, text: string): Promise<BurnOfPayment | undefined> {
-  const signature = readSignature(text)
-  const reference = signature === undefined ? readReference(text) : transactionReference(signature)
+  const reference = readPastedReference(text)
   return reference === undefined ? undefined : readBurnOf(database, reference)
 }
 

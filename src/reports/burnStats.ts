@@ -3,14 +3,10 @@ import { encodeBase64 } from '@tollbook/core/base64'
 import { displayNumber } from '@tollbook/core/money'
 import { type Database, readRows } from '../store/database.ts'
 import { type BurnDebt, readBurnDebt } from './burnDebt.ts'
+import type { LedgerToken } from './ledgerToken.ts'
 import { type PromisedBurns, readPromisedBurns } from './promisedBurns.ts'
 import { usdDecimals } from './reportCsv.ts'
 import { newestCheckpoint } from '../store/sealStore.ts'
-
-export interface BurnStatsQuestion {
-  readonly mint: string
-  readonly decimals: number
-}
 
 export type Burned = Readonly<{ tokens: number; baseUnits: string; payments: number }>
 
@@ -24,7 +20,7 @@ const daysShown = 90
  * Reads account balances and hourly sums that the append writes together with the events. The cost is independent of
  * the number of payments, except for sales in dollars that no round has burned yet.
  */
-export async function burnStats(deps: { database: Database; clock: Clock }, { mint, decimals }: BurnStatsQuestion) {
+export async function burnStats(deps: { database: Database; clock: Clock }, { mint, decimals }: LedgerToken) {
   const nowMs = deps.clock.nowMs()
   // Read the rounds before the sums: a round that is confirmed in between then cannot make `insidePayments` negative.
   const debt = await readBurnDebt(deps.database, mint)

@@ -160,7 +160,7 @@ function daysOf(month: string | undefined, quarter: string | undefined): Pick<Re
   return { from: `${monthOf(last - 2)}-01`, to: lastDayOf(monthOf(last)) }
 }
 
-function lastDayOf(month: string): string {
+export function lastDayOf(month: string): string {
   const [year, number] = month.split('-').map(Number)
   return isoTime(Date.UTC(year ?? 0, number ?? 0, 0)).slice(0, 10)
 }

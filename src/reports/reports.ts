@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream'
-import { readReference, transactionReference } from '../payment/paymentReference.ts'
-import { readSignature } from '@tollbook/core/signature'
+import { readPastedReference } from './pastedReference.ts'
 import type { Database } from '../store/database.ts'
 import { readClosing, type UnsignedClosing } from './closing/readClosing.ts'
 import { findLedgerMint, type LedgerMint, readLedgerMints, UnknownMint } from '../store/ledgerMints.ts'
@@ -70,8 +69,7 @@ export function createReports(database: Database, token: LedgerToken): Reports {
       return readClosing(database, { ...question, token })
     },
     payment: async (text) => {
-      const signature = readSignature(text)
-      const reference = signature === undefined ? readReference(text) : transactionReference(signature)
+      const reference = readPastedReference(text)
       if (reference === undefined) return undefined
       await rollUp(database)
       return paymentDetail(database, reference)

@@ -4,6 +4,7 @@ import { nextMonth } from '@tollbook/core/closingStatement'
 import { isoTime } from '@tollbook/core/clock'
 import { newestCheckpoint } from '../../store/sealStore.ts'
 import { lastPositionOf } from '../export/exportRange.ts'
+import { lastDayOf } from '../reportQuestion.ts'
 import { reportPosition } from '../rollUp.ts'
 import type { Database } from '../../store/database.ts'
 
@@ -59,7 +60,8 @@ export async function closingRange(
   const statedUpto = isFinal ? rolledUpto : currentPosition
   const { note } = newest
   return {
-    ...daysOf(month),
+    from: `${month}-01`,
+    to: lastDayOf(month),
     opening,
     position,
     statedUpto,
@@ -89,8 +91,4 @@ function closeOf(month: string): number {
 
 function previousMonth(month: string): string {
   return isoTime(Date.parse(`${month}-01T00:00:00.000Z`) - dayMs).slice(0, 7)
-}
-
-function daysOf(month: string): { readonly from: string; readonly to: string } {
-  return { from: `${month}-01`, to: isoTime(Date.parse(`${nextMonth(month)}-01T00:00:00.000Z`) - dayMs).slice(0, 10) }
 }

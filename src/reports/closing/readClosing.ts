@@ -1,5 +1,5 @@
 import { encodeBase64 } from '@tollbook/core/base64'
-import type { ClosingStatement } from '@tollbook/core/closingStatement'
+import { type ClosingStatement, nextMonth } from '@tollbook/core/closingStatement'
 import { isoTime } from '@tollbook/core/clock'
 import { type Database, readOrFault } from '../../store/database.ts'
 import { type DayPrice, priceOn } from '../dayPrice.ts'
@@ -22,8 +22,6 @@ export interface UnsignedClosing {
   readonly statement: ClosingStatement
   readonly checkpoint: string
 }
-
-const dayMs = 86_400_000
 
 /** Reads from one snapshot, so that figures, late entries and checkpoint agree. */
 export async function readClosing(database: Database, question: ClosingQuestion): Promise<UnsignedClosing> {
@@ -56,7 +54,7 @@ async function statementIn(snapshot: Database, question: ClosingQuestion): Promi
     ...range,
     after: range.position,
     upto: treeSize,
-    before: dayAfter(range.to),
+    before: `${nextMonth(month)}-01`,
   })
   const statement: ClosingStatement = {
     format: 'tollbook-closing',
@@ -78,10 +76,6 @@ async function statementIn(snapshot: Database, question: ClosingQuestion): Promi
     issuedAt: isoTime(nowMs),
   }
   return { statement, checkpoint: note }
-}
-
-function dayAfter(day: string): string {
-  return isoTime(Date.parse(`${day}T00:00:00.000Z`) + dayMs).slice(0, 10)
 }
 
 function shownPrice({ day, priceMicroUsd, forBaseUnits }: DayPrice): ClosingStatement['closingPrice'] {
