@@ -21,7 +21,7 @@ export interface DiagnosisQuestion {
 /** A diagnosis. If `booking` is absent, nothing is due. */
 type Conclusion = Omit<Diagnosis, 'booking'> & Partial<Diagnosis>
 
-/** Diagnoses a payment from the given facts alone. A final state in the ledger takes precedence over the chain. */
+/** Diagnoses a payment from the given facts alone. If the ledger has verified the payment, the chain does not matter. */
 export function diagnose(question: DiagnosisQuestion): Diagnosis {
   const { recorded } = question
   const inLedger = recorded === undefined ? undefined : ofLedger(question, recorded)
@@ -39,7 +39,7 @@ function ofOtherStream({ kind }: RecordedPayment): Conclusion {
 
 const owedBack = 'Nothing. The debt is paid back to the wallet by the next payout.'
 
-/** Diagnoses a payment from the ledger. Undefined if the ledger does not contain its final state. */
+/** Diagnoses a payment from the ledger. Undefined if the ledger has not verified the payment. */
 function ofLedger(question: DiagnosisQuestion, recorded: RecordedPayment): Conclusion | undefined {
   const isOfTab = recorded.kind === 'tab_request'
   if (recorded.kind !== 'payment' && !isOfTab) return ofOtherStream(recorded)

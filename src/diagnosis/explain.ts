@@ -203,9 +203,9 @@ function cheapestOf(prices: readonly ListedPrice[]): ListedPrice | undefined {
 const quoteSearchMs = 24 * 60 * 60 * 1000
 
 /**
- * Finds the quote of a payment. For a payment with a memo, this is the newest quote with the memo that was open when
- * the payment landed. If none was open, it is the newest quote with the memo. Without a memo, it is the newest quote
- * that was open at that time.
+ * Finds the quote of a payment. For a verified payment with a quote, this is its recorded quote. For a payment with the
+ * memo of a quote, it is the newest quote with the memo that was open when the payment landed, or else the newest quote
+ * with the memo. For any other payment, it is the newest quote that was open at that time.
  */
 async function findQuote(
   { facts }: ExplainDeps,

@@ -40,7 +40,7 @@ export interface UnexplainedTransfer {
   readonly proposal: string
 }
 
-// Maximum number of pages per wallet. 10 pages are 10,000 transactions. An earlier run has already reported older
+// Maximum number of pages per wallet. 10 pages are 10,000 transactions. An earlier run should have reported older
 // differences.
 const pagesMax = 10
 // Maximum number of transfers, because each one is a request to a node. Transactions that do not change the balance do
@@ -49,7 +49,7 @@ const readsMax = 500
 
 /**
  * Finds the transfers that explain a difference. Searches backwards from the newest transaction until the difference is
- * explained.
+ * explained, or the limits are reached.
  */
 export async function reconcile(deps: ReconcileDeps, mint: string): Promise<Reconciliation> {
   const { clock, facts, chain, allTerms } = deps
@@ -111,7 +111,7 @@ async function examine(deps: ReconcileDeps, { signature, memo }: ListedSignature
     throw new Fault(`the node lists ${signature} and does not have it; ask again`, { retryable: true })
   const wallets = deps.allTerms()
   const baseUnits = arrivedBaseUnits(finding.record, wallets)
-  // Skip transfers between payment wallets, because their sum is zero.
+  // Skip transfers between payment wallets, and transactions that only touch a wallet, because their sum is zero.
   if (baseUnits === 0n) return
   const { blockTimeMs } = finding.record
   search.leftBaseUnits -= baseUnits

@@ -49,13 +49,13 @@ export interface RefundOrder {
 export const refundActions = ['approve', 'grant', 'record'] as const
 export type RefundAction = (typeof refundActions)[number]
 
-/** Result of a decision. `why` is a sentence for the person who made the decision. */
+/** Result of a decision. `why` is a text for the person who made the decision. */
 export type RefundOutcome =
   | { readonly recorded: true; readonly position: number; readonly leafHash: string; readonly event: string }
   | { readonly recorded: false; readonly why: string }
 
-// Tries to record a decision. If another person decides about the same payment at the same time, the decision is
-// made again.
+// Maximum number of attempts. If another person decides about the same payment at the same time, the decision is made
+// again.
 const triesMax = 3
 
 /**

@@ -22,7 +22,7 @@ export interface RulesQuestion extends SettlementQuestion {
   readonly isVerified: boolean
 }
 
-/** Returns the verdict of every rule of docs/verification.md. The service itself stops at the first rule that fails. */
+/** Returns a verdict for each listed rule of docs/verification.md. The service itself stops at the first failure. */
 export function ruleVerdicts(question: RulesQuestion): readonly RuleVerdict[] {
   return [
     judged('1b', 'the transaction succeeded', judgeSuccess(question)),

@@ -35,7 +35,7 @@ const aloneMax = 2
 interface BrowserPoolState extends BrowserPoolDeps {
   recipe: Recipe | undefined
   current: Promise<OpenBrowser> | undefined
-  /** Undefined after a successful start. `count` is the number of failures in a row. */
+  /** Undefined before a failed start and after a successful one. `count` is the number of failures in a row. */
   failure: { readonly reason: string; readonly count: number } | undefined
   readonly open: Set<OpenBrowser>
   readonly alonePermits: Permits
@@ -68,13 +68,13 @@ export function openBrowserPool(deps: BrowserPoolDeps) {
     whyUnavailable: () => whyUnavailable(pool),
     problem: () => pool.failure?.reason,
     take: async () => leaseOf(pool, await current(pool)),
-    /** For a job whose page may have ended the shared browser. Waits while `aloneMax` separate browsers are leased. */
+    /** For a job whose page may have ended the shared browser. Waits while `aloneMax` separate browsers run. */
     takeAlone: (signal: AbortSignal) => takeAlone(pool, signal),
     close: () => close(pool),
   }
 }
 
-/** Never rejects: `failure` and the log contain the cause. */
+/** Ignores a rejection: `failure` and the log contain the cause. */
 function startInBackground(pool: BrowserPoolState): void {
   pool.current ??= start(pool)
   pool.current.catch(() => undefined)

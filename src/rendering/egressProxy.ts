@@ -13,7 +13,7 @@ import { type EgressRules, type EgressVerdict, judgeTarget } from '../outbound/e
  */
 export interface EgressProxy {
   readonly proxyServer: string
-  /** Undefined if the last attempt to reach the host of this URL succeeded. */
+  /** Undefined if no attempt to reach the host of this URL has failed, or if the last attempt succeeded. */
   troubleWith(url: string): EgressTrouble | undefined
   refusedCount(): number
   /** True if the job exceeded its byte limit, so that its connections were cut. */

@@ -87,8 +87,8 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
 }
 
 /**
- * A shell sets the memory limit, switches to `nobody` and then replaces itself with the browser, so that no shell
- * process remains.
+ * A shell sets the memory limit and replaces itself with the browser, so that no shell process remains. If the service
+ * runs as root, `setpriv` switches to `nobody` in between.
  */
 async function commandFor({ chromium, mode }: Recipe, home: string, guardArguments: readonly string[]) {
   const profile = join(home, 'profile')

@@ -26,7 +26,8 @@ const heapMegabytesMax = 1_024
 // Threads of libuv, as in the service. The lookup of an allowed host blocks a thread for 10 s while a name server is
 // silent, and new browsers need other threads to create their profiles.
 const threads = 64
-// The worker itself ends a job at the deadline. The service kills the worker this much later.
+// The worker itself ends a job at the deadline, and its browser when it closes. The service kills the worker this much
+// later.
 const graceMs = 5_000
 
 interface Job extends Pick<RenderBounds, 'onStall' | 'onBrowserLost'> {

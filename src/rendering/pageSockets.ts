@@ -6,8 +6,8 @@ export type PageSockets = Awaited<ReturnType<typeof watchSockets>>
 const trackedMax = 200
 
 /**
- * Tracks sockets that have received nothing yet, because the page may lack their content. Call this before the page is
- * loaded. Sockets of workers and of frames of other sites are not visible here.
+ * Tracks sockets and event streams that have received nothing yet, because the page may lack their content. Call this
+ * before the page is loaded. Those of workers and of frames of other sites are not visible here.
  */
 export async function watchSockets(page: Page) {
   const silent = new Map<string, string>()

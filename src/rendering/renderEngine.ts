@@ -24,7 +24,10 @@ export interface RenderBounds {
   readonly signal: AbortSignal
   /** Aborted when this stalled page must end its loading, because other pages need its memory. */
   readonly hurry: AbortSignal
-  /** Called when the page has received nothing for a second, or has had its place for five seconds. */
+  /**
+   * Called when the page has received nothing for a second, has had its place for five seconds, or has waited for a
+   * browser for a second.
+   */
   readonly onStall: () => void
   /** Called when the browser has ended with all its pages. */
   readonly onBrowserLost: () => void

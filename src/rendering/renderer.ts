@@ -110,7 +110,7 @@ export interface Rendered {
   readonly missing: readonly MissingContent[]
   /** Distinct characters on the page that no font of this server can show. */
   readonly missingGlyphs: number
-  /** True if the page is longer than the maximum height of a picture. */
+  /** True if the page is longer than a picture may be, or the element is longer or wider. */
   readonly clipped: boolean
   /** Requests whose target was a private network or a forbidden port. */
   readonly refusedRequests: number
