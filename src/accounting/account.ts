@@ -74,7 +74,7 @@ function owedTo(account: Account): Account {
   return account
 }
 
-/** `ledger.record_payout` has the same list of accounts. */
+/** The step `payout.record` permits the same accounts (migrations/kinds/payout.sql). */
 export function isPayable(account: string): account is Account {
   return payable.test(account)
 }

@@ -22,7 +22,7 @@ export interface SealJobDeps extends RepeatDeps {
 
 // Interval between steps: half of the second by which the seal may lag.
 const everyMs = 500
-// Maximum of steps per run. A step seals at most 16,384 events. The stop signal is checked after each run.
+// Maximum of steps per run. A step seals at most 16,384 events. The stop signal is checked after each step.
 const stepsMax = 1_000
 // Minimum time between two writes of the checkpoint, because more frequent writes would wear out the disk.
 const keepEveryMs = 1_000

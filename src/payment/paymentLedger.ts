@@ -150,7 +150,10 @@ export type AppendOutcome =
   /** Another writer changed the payment first. Look the payment up again and repeat the decision. */
   | { readonly outcome: 'conflict' }
   | { readonly outcome: 'idempotency_key_reused' }
-  /** The tab is closed, has other keys, or holds less than the debit. For a deposit: the tab would exceed its limit. */
+  /**
+   * The tab is closed, has other keys, holds less than the debit, or reaches its daily limit. For a deposit: the tab or
+   * all tabs together would exceed a limit.
+   */
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
 
 export interface Leaf {

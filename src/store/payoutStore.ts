@@ -96,7 +96,7 @@ export async function findPaidWallets(
 
 /**
  * Returns the default of the smallest payout: a hundredth of the cheapest price on the newest list. A refund of any
- * purchase is then paid even if the token price has moved. 0 without a price list.
+ * purchase is then paid even if the token price has moved. 0 if the list has no price in this mint.
  */
 export async function readLeastPayout(database: Database, mint: string): Promise<bigint> {
   const rows = await readRows(database, 'the newest price list')<{ cheapest: string | null }>`

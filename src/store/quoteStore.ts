@@ -80,8 +80,8 @@ export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQu
 }
 
 /**
- * Finds the quote with this memo that was open when the payment landed. If none was open, returns another quote with
- * the memo.
+ * Finds the cheapest quote with this memo that was open when the payment landed. If none was open, returns another
+ * quote with the memo.
  */
 export async function findBoundQuote(deps: QuoteSearchDeps, question: BoundQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, memo, landedAtMs, landedSlot, graceMs } = question

@@ -66,7 +66,7 @@ export function decodeSetting(body: Uint8Array) {
   return codec.decode(textOf(body))
 }
 
-/** A guard on the previous version, so that the numbers have no gaps. */
+/** Adds a guard on the previous version, so that the numbers have no gaps. */
 export function settingItem(decision: SettingDecision<SettingEvent>, effectiveAtMs: number): Item {
   const { step, name, number, events } = decision
   assert(Number.isSafeInteger(effectiveAtMs), 'a setting has a moment from which it holds')

@@ -12,7 +12,10 @@ const live = {
   attemptId,
 }
 
-/** No handler runs without this event (I2). The attempt has the exclusive right to run it until its lease ends. */
+/**
+ * No handler runs for a payment on the chain without this event (I2). The attempt has the exclusive right to run it
+ * until its lease ends. A debit of a tab has `TabDebited` instead.
+ */
 const proofClaimed = defineEvent(
   z.object({
     kind: z.literal('ProofClaimed'),
@@ -69,7 +72,7 @@ export type AnswerBroken = EventOf<typeof answerBroken>
 export const usage = z.object({ input: z.int().min(0), output: z.int().min(0), isEstimated: z.boolean() })
 export type Usage = Readonly<z.output<typeof usage>>
 
-/** The price is earned from this event on. A debit of a tab has `TabCaptured` instead. */
+/** A price is earned from this event on, except a deposit. A debit of a tab has `TabCaptured` instead. */
 export const requestFulfilled = defineEvent(
   z.object({
     kind: z.literal('RequestFulfilled'),

@@ -20,7 +20,7 @@ const burnSubmitted = defineEvent(
   z.object({
     kind: z.literal('BurnSubmitted'),
     ...ofRound,
-    /** Ledger position of the last `BurnOwed` event that this round covers. */
+    /** The round covers all debts of events up to this position, and after that of the last confirmed round. */
     throughPosition: z.int().min(1),
     burnBaseUnits: baseUnits,
     parts,

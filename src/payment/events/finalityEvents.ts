@@ -78,7 +78,7 @@ export type RefundDue = EventOf<typeof refundDue>
 const transferReceived = defineEvent(
   z.object({
     kind: z.literal('TransferReceived'),
-    /** Sender of most of the tokens. Undefined if the tokens were minted to the payment wallet. */
+    /** Sender of most of the tokens. Undefined without a transfer, for example if the tokens were minted. */
     wallet: optionalAddress,
     mint: address,
     receivedBaseUnits: baseUnits,
