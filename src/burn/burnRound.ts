@@ -203,8 +203,14 @@ async function failAbsent(deps: BurnDeps, open: OpenBurn, { evidence }: ProvenAb
   return fail(deps, open, { reason: 'absent', finalizedSlot })
 }
 
-async function failFailed(deps: BurnDeps, open: OpenBurn, { slot: finalizedSlot }: Found): Promise<'failed'> {
+/** Undefined if the nodes that agree have a record without a failure, because the burn may then have succeeded. */
+async function failFailed(
+  deps: BurnDeps,
+  open: OpenBurn,
+  { slot: finalizedSlot }: Found,
+): Promise<'failed' | undefined> {
   const agreed = await deps.chain.find(open.signature, { commitment: 'finalized', isAgreed: true })
+  if (agreed.kind === 'found' && agreed.record.failure === undefined) return undefined
   if (agreed.kind !== 'found' || agreed.nodes < denyingNodesMin)
     await requireUnburned(deps, open, { reason: 'failed', finalizedSlot })
   return fail(deps, open, { reason: 'failed', finalizedSlot })

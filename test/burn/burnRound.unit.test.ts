@@ -269,6 +269,13 @@ test('a burn that failed on chain costs a fee, and two nodes that agree need no 
   expect(both.delegateSlots).toEqual([])
 })
 
+test('a failure that two nodes deny ends nothing, and the burn is confirmed', async () => {
+  const script = { rounds: [oneOpen], findings: [found({ failure }), found()], agreed: found({}, 2) }
+  const { deps, recorded } = openJob(script)
+  expect(await burnOnce(deps)).toMatchObject({ outcome: 'confirmed' })
+  expect(recorded.map(({ event }) => event.kind)).toEqual(['BurnConfirmed'])
+})
+
 test('a job that is stopped leaves its round open and sends nothing', async () => {
   const { deps, calls } = openJob({ rounds: [oneOpen], findings: [unseen] })
   expect(await burnOnce(deps, AbortSignal.abort())).toMatchObject({ outcome: 'waiting' })
