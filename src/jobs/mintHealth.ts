@@ -76,13 +76,15 @@ function accountProblem(
   return account.isFrozen ? `the issuer of ${symbol} has frozen the token account of the ${wallet}` : undefined
 }
 
-/** Undefined if the price is right. `unknown` if no source answers: the last verdict then stays. */
+/**
+ * Undefined if the price is right. `unknown` if no source answers, or if only one answers and its price is wrong: the
+ * last verdict then stays.
+ */
 async function judgePeg({ symbol, sources }: WatchedMint): Promise<string | undefined> {
   const answers = await Promise.all(sources.map((source) => source.ask()))
   const prices = answers.flatMap((answer) => ('tokenPriceAttoUsd' in answer ? [answer.tokenPriceAttoUsd] : []))
-  if (prices.length === 0) return 'unknown'
   const off = prices.filter((price) => !isWithin(price, oneDollarAttoUsd, pegPercent))
-  return off.length < disagreeingMin
-    ? undefined
-    : `${off.length} markets price ${symbol} more than ${pegPercent} % away from one US dollar`
+  if (off.length >= disagreeingMin)
+    return `${off.length} markets price ${symbol} more than ${pegPercent} % away from one US dollar`
+  return off.length === prices.length ? 'unknown' : undefined
 }

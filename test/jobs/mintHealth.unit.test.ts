@@ -64,6 +64,9 @@ test('a dollar that is off stays off while no market answers, and is on again at
   const silent = await verdicts(watched, () => void (state.prices = [undefined, undefined]))
   expect(silent[1]).toBe(silent[0])
   state.prices = [dollar / 2n, dollar / 2n]
+  const oneSilent = await verdicts(watched, () => void (state.prices = [undefined, dollar / 2n]))
+  expect(oneSilent[1], 'the only market that answers says that the dollar is off').toBe(oneSilent[0])
+  state.prices = [dollar / 2n, dollar / 2n]
   expect((await verdicts(watched, () => void (state.prices = [dollar, dollar])))[1]).toBeUndefined()
 })
 
