@@ -58,7 +58,7 @@ export function startFinalityJob(deps: FinalityDeps): Watch {
       memory.oldestAwaitingMs = undefined
       return runElectedWork(deps.lifecycle, {
         name: 'tollbook finality',
-        question: { kind: 'awaiting_finality', after: undefined },
+        question: { kind: 'awaiting_finality' },
         run: () => recordFinality(deps, memory),
       })
     },

@@ -29,9 +29,14 @@ export interface PaymentLifecycle {
 }
 
 /** A small table lists these payments, so the query is fast for any size of the ledger. */
-export type OpenQuestion =
-  /** Verified, not final yet, and not in the middle of a claim. */
-  | { readonly kind: 'awaiting_finality'; readonly after: OpenPayment | undefined }
+export type OpenQuestion = OpenKind & {
+  /** The last payment of the previous page. Absent: the page is the first one. */
+  readonly after?: OpenPayment | undefined
+}
+
+export type OpenKind =
+  /** Verified and not final yet. Includes payments with a live attempt, which `decideFinality` leaves unchanged. */
+  | { readonly kind: 'awaiting_finality' }
   /** Claimed by an attempt whose lease ended without a result. */
   | { readonly kind: 'lease_ended' }
   /** Sent by this service at most `forMsMax` milliseconds ago, and not claimed yet. */

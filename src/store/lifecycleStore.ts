@@ -4,7 +4,7 @@ import type { Address } from '@tollbook/core/address'
 import type { LedgerKernel } from '@tollbook/ledger/port'
 import { type Account, accounts, prepaidOn } from '../accounting/account.ts'
 import type { PaymentState } from '../payment/payment.ts'
-import type { OpenPayment, OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle.ts'
+import type { OpenKind, OpenPayment, OpenQuestion, PaymentLifecycle } from '../payment/paymentLifecycle.ts'
 import { type PaymentReference, referenceOfStream, streamIdOf } from '../payment/paymentReference.ts'
 import { type Database, readOrFault, assertRow } from './database.ts'
 import type { Election, Lease } from './election.ts'
@@ -49,51 +49,50 @@ const leaseMaxMinutes = 10
 
 async function findOpen(database: Database, question: OpenQuestion, max: number): Promise<readonly OpenPayment[]> {
   assert(max > 0, 'a page of open work has a size')
+  const { kind, after } = question
   const open = database
     .selectFrom('work.open')
     .select(['id', 'due_at', 'stream'])
+    .where('queue', '=', queues[kind])
+    .where(isDue(question))
     .orderBy('due_at')
     .orderBy('stream')
     .limit(max)
-  const rows = await readOrFault('open payments', () => {
-    switch (question.kind) {
-      case 'awaiting_finality': {
-        const { after } = question
-        // The position orders payments of one time, so that a page continues exactly after the last one.
-        const rest = open.where('queue', '=', 'finality')
-        if (after === undefined) return rest.execute()
-        return rest
-          .where(sql<boolean>`(due_at, stream) > (${new Date(after.createdAtMs)}, ${after.position})`)
-          .execute()
-      }
-      case 'lease_ended':
-        return (
-          open
-            .where('queue', '=', 'lease')
-            // Include leases that end later than any permitted lease, because they were taken before the database's
-            // clock was set back.
-            .where(sql<boolean>`(due_at <= now() or due_at > now() + ${leaseMaxMinutes}::float8 * interval '1 minute')`)
-            .execute()
-        )
-      case 'submitted':
-        return open
-          .where('queue', '=', 'submitted')
-          .where('due_at', '>', sql<Date>`now() - ${question.forMsMax}::float8 * interval '1 millisecond'`)
-          .execute()
-      case 'undelivered':
-        return open
-          .where('queue', '=', 'undelivered')
-          .where('due_at', '<=', sql<Date>`now() - ${question.forMs}::float8 * interval '1 millisecond'`)
-          .execute()
-      default:
-        return assertNever(question)
-    }
-  })
+  // The position orders payments of one time, so that a page continues exactly after the last one.
+  const page =
+    after === undefined
+      ? open
+      : open.where(sql<boolean>`(due_at, stream) > (${new Date(after.createdAtMs)}, ${after.position})`)
+  const rows = await readOrFault('open payments', () => page.execute())
   return rows.map(({ id, due_at: dueAt, stream }) => ({
     reference: assertPresent(referenceOfStream(id), 'open work is of payments'),
     createdAtMs: dueAt.getTime(),
     position: stream,
   }))
+}
+
+const queues: Readonly<Record<OpenKind['kind'], string>> = {
+  awaiting_finality: 'finality',
+  lease_ended: 'lease',
+  submitted: 'submitted',
+  undelivered: 'undelivered',
+}
+
+function isDue(question: OpenKind) {
+  switch (question.kind) {
+    case 'awaiting_finality':
+      return sql<boolean>`true`
+    case 'lease_ended':
+      // Include leases that end later than any permitted lease, because they were taken before the database's clock was
+      // set back.
+      return sql<boolean>`(due_at <= now() or due_at > now() + ${leaseMaxMinutes}::float8 * interval '1 minute')`
+    case 'submitted':
+      return sql<boolean>`due_at > now() - ${question.forMsMax}::float8 * interval '1 millisecond'`
+    case 'undelivered':
+      return sql<boolean>`due_at <= now() - ${question.forMs}::float8 * interval '1 millisecond'`
+    default:
+      return assertNever(question)
+  }
 }
 
 async function loadPayments(

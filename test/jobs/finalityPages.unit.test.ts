@@ -32,8 +32,7 @@ test('a round asks for every open payment, page by page', async () => {
       tabs: { close: unused },
       payments: { append: unused },
       lifecycle: lifecycleWith({
-        findOpen(question, max) {
-          const after = question.kind === 'awaiting_finality' ? question.after : undefined
+        findOpen({ after }, max) {
           return Promise.resolve(open.filter(({ position }) => position > (after?.position ?? 0)).slice(0, max))
         },
         loadPayments: () => Promise.resolve(new Map()),
@@ -86,8 +85,7 @@ function openDroppedPayments(
           },
         },
         lifecycle: lifecycleWith({
-          findOpen(question, max) {
-            const after = question.kind === 'awaiting_finality' ? question.after : undefined
+          findOpen({ after }, max) {
             return Promise.resolve(open.filter(({ position }) => position > (after?.position ?? 0)).slice(0, max))
           },
           loadPayments: (references) => Promise.resolve(new Map(references.map((each) => [each, fulfilled(each)]))),

@@ -327,17 +327,19 @@ function findOpen({ open, clock }: State, { text, values }: Statement): readonly
   const queue = String(values[0])
   const max = Number(values.at(-1))
   const nowMs = clock.nowMs()
-  const isDue = ({ dueAtMs, position }: OpenWork) => {
+  const isDue = ({ dueAtMs }: OpenWork) => {
     // A lease so far ahead began before the clock of the database went back.
     if (queue === 'lease') return dueAtMs <= nowMs || dueAtMs > nowMs + leaseMaxMs
     if (queue === 'submitted') return dueAtMs > nowMs - Number(values[1])
-    if (queue === 'undelivered') return dueAtMs <= nowMs - Number(values[1])
+    return queue !== 'undelivered' || dueAtMs <= nowMs - Number(values[1])
+  }
+  const isAfter = ({ dueAtMs, position }: OpenWork) => {
     if (!text.includes('(due_at, stream) >')) return true
-    const afterMs = timeOf(values[1])
-    return dueAtMs > afterMs || (dueAtMs === afterMs && position > Number(values[2]))
+    const afterMs = timeOf(values.at(-3))
+    return dueAtMs > afterMs || (dueAtMs === afterMs && position > Number(values.at(-2)))
   }
   return open
-    .filter((work) => work.queue === queue && isDue(work))
+    .filter((work) => work.queue === queue && isDue(work) && isAfter(work))
     .toSorted((one, other) => one.dueAtMs - other.dueAtMs || one.position - other.position)
     .slice(0, max)
     .map(({ id, dueAtMs, position }) => ({ id: Buffer.from(id), due_at: new Date(dueAtMs), stream: position }))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { appendBatch } from '@tollbook/ledger/appendBatch'
-import type { OpenPayment } from '../../src/payment/paymentLifecycle.ts'
+import type { OpenKind, OpenPayment } from '../../src/payment/paymentLifecycle.ts'
 import { streamIdOf } from '../../src/payment/paymentReference.ts'
 import { paymentItem } from '../../src/store/paymentItem.ts'
 import { openPool } from '../kernel/openKernel.ts'
@@ -43,4 +43,25 @@ test('a lease is found once it has ended, and at once if it ends later than any 
     ended?.reference,
     tooLong?.reference,
   ])
+})
+
+test('pages of dead claims and of undelivered payments follow each other, too', async () => {
+  const ledger = await openInstance(serviceUrl)
+  const settlements = Array.from({ length: 3 }, () => sampleSettlement())
+  const ids = settlements.map(({ reference }) => Buffer.from(streamIdOf(reference)))
+  for (const settlement of settlements) await mustAppend(ledger, claimOf(settlement).change)
+  await ledger.lifecycle.followOpenWork()
+  const admin = openPool(adminUrl, 1)
+  const set = "update work.open set queue = $2, due_at = timestamptz 'epoch' where queue = $3 and id = any($1)"
+  const walk = async (question: OpenKind) => {
+    const found: OpenPayment[] = []
+    for (let page = 0; page < 3; page++)
+      found.push(...(await ledger.lifecycle.findOpen({ ...question, after: found.at(-1) }, 2)))
+    return found.map(({ reference }) => reference)
+  }
+  const expected = settlements.map(({ reference }) => reference)
+  await admin.query(set, [ids, 'lease', 'lease'])
+  expect(await walk({ kind: 'lease_ended' })).toEqual(expect.arrayContaining(expected))
+  await admin.query(set, [ids, 'undelivered', 'finality'])
+  expect(await walk({ kind: 'undelivered', forMs: 1 })).toEqual(expected)
 })
