@@ -1,4 +1,4 @@
-import { type Repeated, repeat, type RepeatDeps } from './repeat.ts'
+import { eachInTurn, type Repeated, repeat, type RepeatDeps } from './repeat.ts'
 
 export interface HousekeepingDeps extends RepeatDeps {
   readonly addPartitions: () => Promise<void>
@@ -6,8 +6,8 @@ export interface HousekeepingDeps extends RepeatDeps {
   readonly forgetOldPresentations: () => Promise<void>
 }
 
-// Interval between runs. Partitions are made a week and ten million positions ahead. One statement deletes all old
-// rows, so frequent runs keep this statement short.
+// Interval between runs. Partitions are made a week and ten million positions ahead. Frequent runs keep the deletions
+// of old rows short.
 const everyMs = 10 * 60 * 1000
 
 /** Creates the first partitions before it resolves, because an append needs them. */
@@ -16,11 +16,6 @@ export async function startHousekeepingJob(deps: HousekeepingDeps): Promise<Repe
   return repeat(deps, {
     name: 'housekeeping',
     everyMs,
-    async run() {
-      const failures: unknown[] = []
-      for (const step of [deps.addPartitions, deps.forgetOldAnswers, deps.forgetOldPresentations])
-        await step().catch((error: unknown) => void failures.push(error))
-      if (failures.length > 0) throw failures[0]
-    },
+    run: () => eachInTurn([deps.addPartitions, deps.forgetOldAnswers, deps.forgetOldPresentations], (step) => step()),
   })
 }

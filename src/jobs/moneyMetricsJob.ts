@@ -1,6 +1,6 @@
 import { accounts, shareName } from '../accounting/account.ts'
 import type { MoneyFigures } from '../reports/moneyFigures.ts'
-import { repeat, type RepeatDeps, type Repeated } from './repeat.ts'
+import { eachInTurn, repeat, type RepeatDeps, type Repeated } from './repeat.ts'
 
 export interface ShownMoney extends MoneyFigures {
   readonly mint: string
@@ -22,11 +22,8 @@ export interface MoneyMetricsDeps extends RepeatDeps {
 const everyMs = 60_000
 
 export function startMoneyMetrics(deps: MoneyMetricsDeps): Repeated {
-  return repeat(deps, { name: 'money metrics', everyMs, run: () => showAll(deps) })
-}
-
-async function showAll(deps: MoneyMetricsDeps): Promise<void> {
-  for (const mint of await deps.mints()) await showMoney(deps, mint)
+  const run = async () => eachInTurn(await deps.mints(), (mint) => showMoney(deps, mint))
+  return repeat(deps, { name: 'money metrics', everyMs, run })
 }
 
 /** Reads the ledger before the chain, so a payment that arrives in between is a surplus and never a shortage. */
@@ -48,8 +45,8 @@ export async function showMoney(
   })
 }
 
-/** True for an account with money that must return to a wallet. */
+/** True for an account that a payout returns to a wallet. */
 function isRefund(account: string): boolean {
-  const isOrdinary = account === accounts.unearned || account === accounts.burnOwed || shareName(account) !== undefined
-  return account.startsWith('Liabilities:') && !isOrdinary
+  const others: readonly string[] = [accounts.unearned, accounts.burnOwed, accounts.prepaid]
+  return account.startsWith('Liabilities:') && !others.includes(account) && shareName(account) === undefined
 }

@@ -46,6 +46,13 @@ export function repeat({ clock, log }: RepeatDeps, task: Task): Repeated {
   }
 }
 
+/** Runs each item in turn, even after a failure, so that one item cannot block the others. Throws the first failure. */
+export async function eachInTurn<Item>(items: readonly Item[], run: (item: Item) => Promise<unknown>): Promise<void> {
+  const failures: unknown[] = []
+  for (const item of items) await run(item).catch((error: unknown) => void failures.push(error))
+  if (failures.length > 0) throw failures[0]
+}
+
 /** If a job fails to stop, the others still stop. */
 export async function stopAll(jobs: readonly Repeated[]): Promise<void> {
   const ended = await Promise.allSettled(jobs.map((job) => job.stop()))

@@ -1,7 +1,7 @@
 import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../machine/log.ts'
 import type { TabLedger } from '../payment/tabLedger.ts'
-import { type Repeated, repeat } from './repeat.ts'
+import { eachInTurn, type Repeated, repeat } from './repeat.ts'
 
 export interface TabEndDeps {
   readonly clock: Clock
@@ -21,10 +21,10 @@ export function startTabEndJob(deps: TabEndDeps): Repeated {
 /** Two instances may run this at the same time: the lifecycle of each tab decides which change is recorded. */
 async function endTabs({ log, tabs, readDatabaseClockMs }: TabEndDeps): Promise<void> {
   const nowMs = await readDatabaseClockMs()
-  for (const id of await tabs.listHolding()) {
+  await eachInTurn(await tabs.listHolding(), async (id) => {
     const tab = await tabs.find(id)
-    if (tab === undefined || (!tab.lifecycle.isClosed && nowMs < tab.terms.endsAtMs)) continue
+    if (tab === undefined || (!tab.lifecycle.isClosed && nowMs < tab.terms.endsAtMs)) return
     const restBaseUnits = await tabs.close(id, 'end', nowMs)
     if (restBaseUnits !== undefined) log.info({ event: 'tab_rest_owed', tab: id, restBaseUnits: String(restBaseUnits) })
-  }
+  })
 }

@@ -21,7 +21,7 @@ import {
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 import { recordStep, type StepDeps } from './recordStep.ts'
-import { type Repeated, repeat } from './repeat.ts'
+import { eachInTurn, type Repeated, repeat } from './repeat.ts'
 
 export interface TransferScanDeps extends StepDeps {
   readonly chain: Pick<FinalityReader, 'listSignatures' | 'findFinalized'> & Pick<ChainReader, 'timeMs'>
@@ -71,10 +71,7 @@ export async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
   const all = deps.allTerms()
   const ownAccounts = all.map(({ paymentTokenAccount }) => paymentTokenAccount)
   const mints = new Set(all.map(({ mint }) => mint)).size
-  const failures: unknown[] = []
-  for (const terms of all)
-    await scanTransfers({ ...deps, terms, ownAccounts, mints }).catch((error: unknown) => void failures.push(error))
-  if (failures.length > 0) throw failures[0]
+  await eachInTurn(all, (terms) => scanTransfers({ ...deps, terms, ownAccounts, mints }))
 }
 
 /** Records tokens without a request as unmatched, once they are too old to be presented as a payment. */

@@ -48,9 +48,11 @@ export async function readCustody(deps: CustodyDeps, { mint, paymentWallet }: Cu
   const wallets = tabWallets()
   const heldBaseUnits = (await Promise.all(wallets.map(held))).reduce((sum, baseUnits) => sum + baseUnits, 0n)
   const restBaseUnits = heldBaseUnits - prepaidBaseUnits
+  // A former wallet for tabs may be the payment wallet now. Its tokens are in `heldBaseUnits` already.
+  const otherBaseUnits = async () => (wallets.includes(paymentWallet) ? 0n : held(paymentWallet))
   const isCovered =
     restBaseUnits >= refundsDueBaseUnits ||
-    (restBaseUnits >= 0n && restBaseUnits + (await held(paymentWallet)) >= refundsDueBaseUnits)
+    (restBaseUnits >= 0n && restBaseUnits + (await otherBaseUnits()) >= refundsDueBaseUnits)
   return {
     mint,
     wallet: assertPresent(wallets[0], 'deposits have a wallet'),

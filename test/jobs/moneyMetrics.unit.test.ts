@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
 import { createMetrics } from '../../src/transport/metrics.ts'
-import { showMoney } from '../../src/jobs/moneyMetricsJob.ts'
+import { showMoney, startMoneyMetrics } from '../../src/jobs/moneyMetricsJob.ts'
 import { silentLog } from '../../src/machine/log.ts'
+import { steppedClock } from '../support/steppedClock.ts'
 
 test('metrics of money show what is missing in the wallet, and only debts to wallets as refunds', async () => {
   const metrics = createMetrics()
@@ -20,6 +21,7 @@ test('metrics of money show what is missing in the wallet, and only debts to wal
           { account: 'Liabilities:BurnOwed', baseUnits: -100n },
           { account: 'Liabilities:Share:provider', baseUnits: -300n },
           { account: 'Liabilities:Overpaid', baseUnits: -60n },
+          { account: 'Liabilities:Prepaid', baseUnits: -9_000n },
           { account: 'Liabilities:RefundsDue', baseUnits: -40n },
         ],
         endpoints: [{ endpoint: '/api/data/crypto', allocatedBaseUnits: 300n, allocatedMicroUsd: 2_500_000n }],
@@ -45,4 +47,20 @@ test('metrics of money show what is missing in the wallet, and only debts to wal
     'tollbook_late_entries{mint="mint"} 2',
   ])
     expect(served.split('\n')).toContain(line)
+})
+
+test('a mint whose wallet cannot be read hides no other mint', async () => {
+  const clock = steppedClock()
+  const shown: string[] = []
+  const job = startMoneyMetrics({
+    clock,
+    log: silentLog,
+    mints: () => Promise.resolve(['unread', 'read']),
+    readFigures: () => Promise.resolve({ accounts: [], endpoints: [], exposedBaseUnits: 0n, lateEntries: 0 }),
+    walletBaseUnits: (mint) => (mint === 'unread' ? Promise.reject(new Error('no node answers')) : Promise.resolve(1n)),
+    onMoney: ({ mint }) => void shown.push(mint),
+  })
+  await clock.step()
+  await job.stop()
+  expect(shown).toEqual(['read'])
 })

@@ -27,8 +27,13 @@ const tab: Tab = {
   deposits: [],
 }
 
-/** Ends tabs once, and returns those that were closed. */
-async function endTabs(clockMs: number, databaseMs: number, lifecycle = newLifecycle): Promise<readonly string[]> {
+/** Ends tabs once, and returns those that were closed. The first of `ids` cannot be closed if there are several. */
+async function endTabs(
+  clockMs: number,
+  databaseMs: number,
+  lifecycle = newLifecycle,
+  ids: readonly string[] = [tab.id],
+): Promise<readonly string[]> {
   const closed: string[] = []
   const looked = Promise.withResolvers<undefined>()
   let pauses = 0
@@ -42,8 +47,9 @@ async function endTabs(clockMs: number, databaseMs: number, lifecycle = newLifec
     log: silentLog,
     tabs: {
       find: () => Promise.resolve({ ...tab, lifecycle }),
-      listHolding: () => Promise.resolve([tab.id]),
+      listHolding: () => Promise.resolve(ids),
       close(id) {
+        if (ids.length > 1 && id === ids[0]) return Promise.reject(new Error('the tab kept changing'))
         closed.push(id)
         return Promise.resolve(0n)
       },
@@ -69,4 +75,9 @@ test('what a hold returned to a closed tab is owed at once, and not at the end o
 
 test('a tab ends at its moment, and not a millisecond before', async () => {
   expect(await endTabs(nowMs, nowMs + 30 * dayMs - 1)).toEqual([])
+})
+
+test('a tab that cannot be closed does not keep those behind it open', async () => {
+  const other = tabIdOf(new Uint8Array(64).fill(8))
+  expect(await endTabs(nowMs, nowMs + 30 * dayMs, newLifecycle, [tab.id, other])).toEqual([other])
 })

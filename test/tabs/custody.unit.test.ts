@@ -38,6 +38,23 @@ test('tabs are covered by the wallet for tabs alone, and all refunds by what bot
   expect(await isCovered({ debts: [100n, 50n], held: [120n, 29n] })).toBe(false)
 })
 
+test('a former wallet for tabs that receives payments now is counted once', async () => {
+  const [current, former] = [sampleAddress(), sampleAddress()]
+  const { isCovered: covered } = await readCustody(
+    {
+      tabs: { totals: () => Promise.resolve({ prepaidBaseUnits: 100n, refundsDueBaseUnits: 50n }) },
+      chain: {
+        readBalance: ({ wallet }) =>
+          Promise.resolve({ baseUnits: wallet === current ? 100n : 30n, slot: 1, isAgreed: true }),
+      },
+      tabWallets: () => [current, former],
+      slot: () => 1,
+    },
+    { mint: sampleMint, paymentWallet: former },
+  )
+  expect(covered).toBe(false)
+})
+
 test('a mint of which the wallet holds too little stops its own deposits only, and all stop while it cannot be read', async () => {
   const [dollar, dollarWallet] = [sampleAddress(), sampleAddress()]
   const held = new Map<string, bigint>([[`${tabWallet} ${sampleMint}`, 100n]])
