@@ -9,6 +9,7 @@ import { type DepositLimits, readTabId, type TabId, tabIdOf, type TabTerms } fro
 import { readReference, streamIdOf } from '../payment/paymentReference.ts'
 import type { TabLedger } from '../payment/tabLedger.ts'
 import { usdDecimals } from '../pricing/priceList.ts'
+import { baseUnitsMax } from '../pricing/tokenPrice.ts'
 import type { Failure, Job, Value } from '../product/product.ts'
 import { defineProduct, type ProductDefinition } from '../product/productDefinition.ts'
 
@@ -208,10 +209,14 @@ function factsOf(tab: TabId, { payment, payer, price }: PaidJob) {
   return { tab, deposit: signature, wallet: payer, mint, depositBaseUnits: requiredBaseUnits.toString() }
 }
 
-/** Converts dollars at the token price of the deposit, and rounds down, so that a limit is never exceeded. */
+/**
+ * Converts dollars at the token price of the deposit, and rounds down, so that a limit is never exceeded. The result is
+ * at most 2^64 - 1, because an event with a larger amount could not be read.
+ */
 function inBaseUnits(dollars: number, price: Price): bigint {
   const microUsd = assertPresent(parseRoundingDown(String(dollars), usdDecimals), 'the schema takes positive numbers')
-  return microUsdInBaseUnits(microUsd, price)
+  const convertedBaseUnits = microUsdInBaseUnits(microUsd, price)
+  return convertedBaseUnits < baseUnitsMax ? convertedBaseUnits : baseUnitsMax
 }
 
 function microUsdInBaseUnits(microUsd: bigint, { requiredBaseUnits, priceMicroUsd }: Price): bigint {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Address } from '@tollbook/core/address'
 import { assert } from '@tollbook/core/assert'
 import { tabIdOf } from '@tollbook/core/tab'
+import { ledgerCodec } from '../../src/payment/events.ts'
 import { newLifecycle, type Tab } from '../../src/payment/tab.ts'
 import { createTabProduct } from '../../src/tabs/tabProduct.ts'
 import { sampleAddress, sampleEvidence, samplePrice, sampleReference } from '../store/samplePayment.ts'
@@ -63,6 +64,23 @@ test('a tab is topped up by its wallet, in its mint and before its end, and any 
     await topUp({ ...tab, mint: sampleAddress() }),
   ]
   for (const outcome of refused) expect(outcome).toMatchObject({ kind: 'failed', code: 'NO_DATA', endsPayment: true })
+})
+
+test('a limit of more base units than any token has is recorded as the most that events can hold', async () => {
+  const ordered = read({ depositUsd: 5, sessionKey: wallet, maxPerRequestUsd: 1_000, maxPerDayUsd: 1_000, days: 2 })
+  assert(ordered.ok, 'the order is valid')
+  const { signal } = new AbortController()
+  const cheap = { ...price, requiredBaseUnits: 2n ** 63n }
+  const job = { signal, requestId: 'request', payer: wallet, payment: reference, price: cheap }
+  const answer = await ordered.deliver(job)
+  assert('deposit' in answer && answer.deposit?.terms !== undefined, 'the deposit opens a tab')
+  const { tab: id, terms: opened } = answer.deposit
+  expect(opened).toMatchObject({ maxPerRequestBaseUnits: 2n ** 64n - 1n, maxPerDayBaseUnits: 2n ** 64n - 1n })
+  expect(opened.endsAtMs).toBe(endsAtMs - 1 + 2 * 24 * 60 * 60 * 1000)
+  const facts = { tab: id, mint: price.mint, wallet, depositBaseUnits: cheap.requiredBaseUnits, terms: opened }
+  const event = { kind: 'TabOpened', ...facts } as const
+  const body = ledgerCodec.encode(event, { stream: reference, version: 1, effectiveAtMs: 0 })
+  expect(ledgerCodec.decode(body).event).toEqual(event)
 })
 
 test('a bearer key needs a limit for the day that the service permits, and every new tab needs a key', () => {
