@@ -46,9 +46,8 @@ export interface DatabaseFacts extends LoginPower {
  */
 const walSlot = 'tollbook_wal'
 
-// Tables of the schema `ledger` that only its functions write. The other tables are declarations, which a migration
-// replaces.
-const guarded = ['events', 'settings', 'head', 'streams', 'accounts', 'tallies', 'keys', 'notes', 'quotes']
+// Tables of the schema `ledger` that a migration replaces. Only the functions of the ledger write all other tables.
+const declarations = ['kinds', 'steps', 'classes', 'code']
 
 export const serviceLoginFix = 'use a login that is a member of tollbook_service only (deploy/postgres/roles.sh)'
 
@@ -60,7 +59,7 @@ export function findLoginProblem({ login, isSuperuser, ownsTables }: LoginPower)
 }
 
 const ourTables = sql`
-  select c.oid, n.nspname, format('%s.%s', n.nspname, c.relname) as name, c.relname, c.relispartition, c.relowner
+  select c.oid, n.nspname, format('%s.%s', n.nspname, c.relname) as name, c.relname, c.relowner
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   where n.nspname in ('ledger', 'paywall', 'work', 'reports', 'signer') and c.relkind in ('r', 'p')`
 const loginColumns = sql`
@@ -84,7 +83,7 @@ export async function readDatabaseFacts(database: Database): Promise<DatabaseFac
       pg_catalog.pg_has_role('tollbook_retention', 'usage') as "mayDropQuotes",
       array(select name from ours where pg_catalog.has_table_privilege(oid, 'insert, update, delete, truncate')
         order by name) as "writableTables",
-      array(select name from ours where nspname = 'ledger' and (relispartition or relname = any(${guarded})) and not exists (
+      array(select name from ours where nspname = 'ledger' and relname <> all(${declarations}) and not exists (
         select from pg_catalog.pg_trigger t where t.tgrelid = ours.oid and t.tgenabled = 'A') order by name) as "unguardedTables",
       current_setting('archive_mode') as "archiveMode",
       a.last_archived_time as "lastArchivedAt", a.last_failed_time as "lastArchiveFailureAt",

@@ -153,6 +153,16 @@ test('a table without its triggers fails, and so does an engine on which they do
     await admin.query(`alter table ledger.settings enable always trigger ${trigger}`)
   expect([verdict, text]).toEqual(['failed', expect.stringContaining('ledger.settings can be changed')])
   expect(silent).toEqual(['failed', expect.stringContaining('was not refused a deletion')])
+  const others = ['ledger.checkpoints', 'ledger.lost_history', 'ledger.sent_notes', 'ledger.tiles']
+  for (const table of others) await admin.query(`alter table ${table} disable trigger all`)
+  const [, ofOthers] = await verdictOf('append-only triggers')
+  const { rows } = await admin.query<{ enable: string }>(
+    `select format('alter table %s enable always trigger %I', tgrelid::regclass, tgname) as enable
+    from pg_trigger where tgrelid = any($1::regclass[]) and not tgisinternal`,
+    [others],
+  )
+  for (const { enable } of rows) await admin.query(enable)
+  expect(ofOthers).toContain(`${others.join(', ')} can be changed`)
   expect((await verdictOf('append-only triggers'))[0]).toBe('ok')
 })
 
