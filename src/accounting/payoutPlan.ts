@@ -64,6 +64,18 @@ export function identifiedPlan(content: Omit<PayoutPlan, 'id'>): PayoutPlan {
   return { ...content, id: idOf(content) }
 }
 
+export function splitIntoParts(
+  lines: readonly PlannedTransfer[],
+  partMax: number,
+): readonly (readonly PlannedTransfer[])[] {
+  assert(partMax > 0 && partMax <= linesMax, 'a part fits into a transaction')
+  const parts = Array.from({ length: Math.ceil(lines.length / partMax) }, (_, index) =>
+    lines.slice(index * partMax, (index + 1) * partMax),
+  )
+  assert(parts.flat().length === lines.length, 'each line is in one part')
+  return parts
+}
+
 const memoPrefix = 'tollbook-payout:'
 
 export function payoutMemo(plan: Pick<PayoutPlan, 'id'>, part: number): string {

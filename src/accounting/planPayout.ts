@@ -3,7 +3,7 @@ import { formatDecimal } from '@tollbook/core/money'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { shareName } from './account.ts'
 import { compare } from './holderShares.ts'
-import { identifiedPlan, type PayoutPlan, type PlanHead, type PlannedTransfer } from './payoutPlan.ts'
+import { identifiedPlan, type PayoutPlan, type PlanHead, type PlannedTransfer, splitIntoParts } from './payoutPlan.ts'
 
 export interface Debt {
   readonly account: string
@@ -90,9 +90,8 @@ function isShare({ account }: Debt): boolean {
 }
 
 function partsOf(lines: readonly Line[]): readonly (readonly PlannedTransfer[])[] {
-  return Array.from({ length: Math.ceil(lines.length / partMax) }, (_, index) =>
-    lines.slice(index * partMax, (index + 1) * partMax).map(({ opens: _opens, ...transfer }) => transfer),
-  )
+  const transfers = lines.map(({ opens: _opens, ...transfer }) => transfer)
+  return splitIntoParts(transfers, partMax)
 }
 
 function judge(question: PayoutQuestion, { account, baseUnits }: Debt): Line | WaitingDebt {

@@ -1,7 +1,7 @@
 import type { Chain } from '../chain/openChain.ts'
 import { denyingNodesMin } from '../payment/absence.ts'
 import type { Signature } from '@tollbook/core/signature'
-import { statusesMax } from '../payment/finalityReader.ts'
+import { type SignatureStatus, statusesMax } from '../payment/finalityReader.ts'
 import type { PayoutAttempt } from '../store/holderPayoutStore.ts'
 
 /** Only `failed` and `absent` permit another transaction of the part, because a second one could pay the debts twice. */
@@ -35,12 +35,11 @@ export async function judgeAttempts(
   return standings
 }
 
-interface Status {
-  readonly isFinalized: boolean
-  readonly hasFailed: boolean
-}
-
-async function judge(chain: Chain, attempt: PayoutAttempt, status: Status | undefined): Promise<AttemptStanding> {
+async function judge(
+  chain: Chain,
+  attempt: PayoutAttempt,
+  status: SignatureStatus | undefined,
+): Promise<AttemptStanding> {
   if (status === undefined) return judgeUnseen(chain, attempt)
   if (!status.isFinalized) return { kind: 'waiting', hasFailed: status.hasFailed }
   if (!status.hasFailed) return { kind: 'final' }

@@ -2,7 +2,7 @@ import { openChain, type Chain } from '../chain/openChain.ts'
 import { openPayoutWallets, type PayoutWallets } from './payoutWallets.ts'
 import { signPayout, tokenAccountOf } from '../chain/payoutTransaction.ts'
 import { matchPayout } from './matchPayout.ts'
-import { payoutMemo, type PayoutPlan } from '../accounting/payoutPlan.ts'
+import type { PayoutPlan } from '../accounting/payoutPlan.ts'
 import { type DollarSetting, dollarOfMint } from '../payment/dollar.ts'
 import { postJson } from '../outbound/postJson.ts'
 import type { Address } from '@tollbook/core/address'
@@ -20,7 +20,7 @@ import { openHolderPayouts } from './holderPayouts.ts'
 import { type PayoutRequest, planDebts } from './planDebts.ts'
 import { preparePart } from './preparePart.ts'
 import { findSentUnrecorded, landPart, recordSignedPart, type SignedPart } from './sentParts.ts'
-import { findUnrecorded } from './unrecordedPayouts.ts'
+import { findUnrecorded, paysPart } from './unrecordedPayouts.ts'
 import { openFitting } from '../store/schemaVersion.ts'
 
 export interface PayoutOptions {
@@ -156,8 +156,7 @@ async function openParts(opened: Opened, created: PayoutPlan): Promise<readonly 
   const recorded = await findRecordedParts(database, created)
   const unpaid = created.parts.map((_, index) => index + 1).filter((part) => !recorded.has(part))
   await checkDebts(opened, created, unpaid)
-  // Compare only the end of the memo, because the listed memo starts with its length. Part 1 must not match part 11.
-  return unpaid.filter((part) => !unrecorded.some(({ memo }) => memo?.endsWith(payoutMemo(created, part))))
+  return unpaid.filter((part) => !unrecorded.some((listed) => paysPart(listed, created, part)))
 }
 
 async function checkDebts({ database }: Opened, created: PayoutPlan, unpaid: readonly number[]): Promise<void> {

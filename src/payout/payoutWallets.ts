@@ -74,11 +74,10 @@ interface Cover {
 async function requireCover({ chain }: PayoutWalletsDeps, { wallets, heldBaseUnits, plan }: Cover): Promise<void> {
   const { parts, paymentWallet, decimals, slot: minSlot } = plan
   const plannedBaseUnits = parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
-  // Pass a slot, because without one the reader may return a balance from the last 30 s.
   const balances = await Promise.all(
     wallets.map(async (wallet) => ({
       wallet,
-      baseUnits: (await chain.reader.readBalance({ wallet, minSlot })).baseUnits,
+      baseUnits: (await chain.reader.readBalance({ wallet, minSlot, isFresh: true })).baseUnits,
     })),
   )
   const allBaseUnits = balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)

@@ -1,4 +1,4 @@
-import { isPayoutMemo } from '../accounting/payoutPlan.ts'
+import { isPayoutMemo, payoutMemo, type PayoutPlan } from '../accounting/payoutPlan.ts'
 import type { Chain } from '../chain/openChain.ts'
 import { type ListedSignature, listedMax } from '../payment/finalityReader.ts'
 import type { Address } from '@tollbook/core/address'
@@ -81,4 +81,9 @@ async function hasPaidOut({ chain }: UnrecordedDeps, account: Address, { signatu
     ({ tokenAccount, mint: moved, beforeBaseUnits, afterBaseUnits }) =>
       tokenAccount === account && moved === mint && afterBaseUnits < beforeBaseUnits,
   )
+}
+
+/** Compares only the end, because a memo as listed by a node starts with its length. Part 1 must not match part 11. */
+export function paysPart({ memo }: Pick<ListedSignature, 'memo'>, plan: Pick<PayoutPlan, 'id'>, part: number): boolean {
+  return memo?.endsWith(payoutMemo(plan, part)) === true
 }

@@ -8,7 +8,7 @@ import { type PublicReceiptKey, publicReceiptKey } from './receiptKeys.ts'
 import type { SettingPeriod, SettingStanding } from './settingPeriods.ts'
 import { dollarOfWalletSetting, paymentWalletName, tabWalletName } from './walletSettings.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
-import type { SettingValue } from './settings.ts'
+import { isWhole, type SettingValue } from './settings.ts'
 
 export interface ConfiguredSetting extends SettingValue {
   readonly variable: string
@@ -24,17 +24,12 @@ export interface SettingSources {
   readonly origin: string
 }
 
-const wholePerMille = 1_000
-
 /** Together with the events, these settings determine the meaning of the ledger. */
 export function configuredSettings(sources: SettingSources): readonly ConfiguredSetting[] {
   const { receiptKey, terms, dollars = [], tabWallet, split, origin } = sources
   const { mint, decimals, tokenProgram, paymentWallet, network } = terms
   const shares = split.map(({ account, perMille }) => ({ account, perMille }))
-  assert(
-    shares.reduce((sum, { perMille }) => sum + perMille, 0) === wholePerMille,
-    'the configured split is the whole of each payment',
-  )
+  assert(isWhole(shares), 'the configured split is the whole of each payment')
   return [
     // Record the origin first, because each checkpoint is signed with the origin and must cover its record.
     { name: 'origin', value: origin, variable: 'LEDGER_ORIGIN' },

@@ -1,7 +1,7 @@
 import { assert } from '@tollbook/core/assert'
 import { canonicalText, type Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
-import type { PriceListPublished, SettingChanged } from '../payment/events/settingEvents.ts'
+import type { PriceListPublished, SettingChanged, SplitPart } from '../payment/events/settingEvents.ts'
 
 /*
  * A version can be recorded only after the version before it. The numbers therefore have no gap, and two writers cannot
@@ -34,17 +34,16 @@ export interface Numbered<Event> {
   readonly event: Event
 }
 
-const wholePerMille = 1_000
+export function isWhole(split: readonly SplitPart[]): boolean {
+  return split.reduce((sum, { perMille }) => sum + perMille, 0) === 1_000
+}
 
 /** Undefined if the newest recorded list is the same. */
 export function decidePriceList(
   newest: Numbered<PriceListPublished> | undefined,
   list: PriceListPublished,
 ): SettingDecision<PriceListPublished> | undefined {
-  assert(
-    list.split.reduce((sum, { perMille }) => sum + perMille, 0) === wholePerMille,
-    'the split of a price list is the whole of each price',
-  )
+  assert(isWhole(list.split), 'the split of a price list is the whole of each price')
   if (newest !== undefined && canonicalText(newest.event) === canonicalText(list)) return undefined
   const number = (newest?.number ?? 0) + 1
   return { step: 'price_list.publish', name: priceListName, number, events: [list] }

@@ -45,18 +45,14 @@ interface Settings {
 
 function findSettingProblem(settings: Settings): string | undefined {
   if (settings.in_recovery) return 'the database is a standby: connect to the primary'
-  const off = (['fsync', 'full_page_writes', 'synchronous_commit'] as const).filter((name) => isOff(settings[name]))
+  // Only `off` is unsafe. `remote_write` and `remote_apply` are stronger than `on`. `local` is weaker, but still
+  // durable on this server.
+  const off = (['fsync', 'full_page_writes', 'synchronous_commit'] as const).filter((name) => settings[name] === 'off')
   if (off.length > 0) return `the database may lose acknowledged commits: turn on ${off.join(', ')}`
   // Each connection requests these limits, but a pooler can be configured to drop them.
   const unbounded = (['lock_timeout', 'statement_timeout'] as const).filter((name) => settings[name] === '0')
   if (unbounded.length === 0) return undefined
   return `a pooler drops ${unbounded.join(' and ')}: set them for the login of the service with ALTER ROLE`
-}
-
-// True for `off`, the only unsafe value. `remote_write` and `remote_apply` are stronger than `on`. `local` is weaker,
-// but still durable on this server.
-function isOff(value: string): boolean {
-  return value === 'off'
 }
 
 async function findStandbyProblem(database: Database): Promise<string | undefined> {

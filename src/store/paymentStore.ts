@@ -318,24 +318,12 @@ async function loadEarlierUse(deps: PaymentStoreDeps, question: PaymentLookup): 
   if (row === undefined) return undefined
   const reference = assertPresent(referenceOfStream(row.id), 'an idempotency key belongs to a payment')
   const orderDigest = assertPresent(row.digest, 'an idempotency key has a digest').toString('hex')
+  const { id, note } = row
+  // The stored note answers the order that was fulfilled. Another key of the same payment may belong to another order.
+  const delivery = note === null ? undefined : findDeliveryTo(await deps.kernel.read(id), orderDigest)
   const answer =
-    row.note === null ? undefined : await findAnswer(deps.kernel, { id: row.id, note: row.note, orderDigest })
+    note === null || delivery === undefined ? undefined : { answerJson: note.toString('utf8'), ...delivery }
   return { reference, orderDigest, answer }
-}
-
-interface Noted {
-  readonly id: Uint8Array
-  readonly note: Buffer
-  readonly orderDigest: string
-}
-
-/**
- * Finds the answer to an order. The stored note belongs to the order that was fulfilled, but another idempotency key of
- * the same payment may belong to another order. Undefined for that other order.
- */
-async function findAnswer(kernel: LedgerKernel, { id, note, orderDigest }: Noted): Promise<EarlierUse['answer']> {
-  const delivery = findDeliveryTo(await kernel.read(id), orderDigest)
-  return delivery === undefined ? undefined : { answerJson: note.toString('utf8'), ...delivery }
 }
 
 type RecordedDelivery = Omit<StoredAnswer, 'answerJson'>

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Address } from '@tollbook/core/address'
 import { assert, Bug } from '@tollbook/core/assert'
 import type { ListedPrice, Price } from '@tollbook/core/quote'
@@ -39,7 +40,7 @@ const listsMax = 100
 /** Caches each list after the first read, because published lists never change. */
 export function createPriceListStore(deps: PriceListDeps): PriceListStore {
   const { database } = deps
-  const lists = new Map<number, PriceListPublished>()
+  const lists = new LRUCache<number, PriceListPublished>({ max: listsMax })
 
   async function listNumber(number: number): Promise<PriceListPublished | undefined> {
     const known = lists.get(number)
@@ -54,10 +55,7 @@ export function createPriceListStore(deps: PriceListDeps): PriceListStore {
     )
     if (row === undefined) return undefined
     const list = listOf(row.body)
-    const [oldest] = lists.keys()
-    if (lists.size >= listsMax && oldest !== undefined) lists.delete(oldest)
     lists.set(number, list)
-    assert(lists.size <= listsMax, 'no more lists are kept than fit')
     return list
   }
 
@@ -65,16 +63,14 @@ export function createPriceListStore(deps: PriceListDeps): PriceListStore {
     const row = await readOrFault('the newest price list', () =>
       database
         .selectFrom('ledger.settings')
-        .select(['number', 'valid_from'])
+        .select(['number', 'valid_from', 'body'])
         .where('name', '=', priceListName)
         .orderBy('number', 'desc')
         .limit(1)
         .executeTakeFirst(),
     )
-    const list = row === undefined ? undefined : await listNumber(row.number)
-    return row === undefined || list === undefined
-      ? undefined
-      : { number: row.number, effectiveAtMs: row.valid_from.getTime(), list }
+    if (row === undefined) return undefined
+    return { number: row.number, effectiveAtMs: row.valid_from.getTime(), list: listOf(row.body) }
   }
 
   return {

@@ -86,19 +86,17 @@ async function recordSent({ database, repeatMs }: SentAnswersDeps, batch: readon
   const ended = batch.filter((answer) => !isRepeatable(answer))
   const repeatable = batch.filter(isRepeatable)
   if (ended.length > 0) await sql`select ledger.end_notes(${idsOf(ended)})`.execute(database)
-  if (repeatable.length > 0) await markNotes(database, { ids: idsOf(repeatable), repeatMs })
+  if (repeatable.length > 0) await markNotes({ database, repeatMs }, idsOf(repeatable))
 }
+
+type MarkDeps = Pick<SentAnswersDeps, 'database' | 'repeatMs'>
 
 /** `ledger.mark_notes` also deletes the answers that may no longer be sent again, so call it without ids. */
-export async function forgetSentAnswers({ database, repeatMs }: Pick<SentAnswersDeps, 'database' | 'repeatMs'>) {
-  await markNotes(database, { ids: byteaArray([]), repeatMs })
+export async function forgetSentAnswers(deps: MarkDeps): Promise<void> {
+  await markNotes(deps, byteaArray([]))
 }
 
-interface Marks extends Pick<SentAnswersDeps, 'repeatMs'> {
-  readonly ids: Buffer
-}
-
-async function markNotes(database: Database, { ids, repeatMs }: Marks): Promise<void> {
+async function markNotes({ database, repeatMs }: MarkDeps, ids: Buffer): Promise<void> {
   await sql`select ledger.mark_notes(${ids}, ${secondsOf(repeatMs)}::integer)`.execute(database)
 }
 

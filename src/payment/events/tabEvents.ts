@@ -31,14 +31,13 @@ const terms = z.object({
   endsAtMs: z.int(),
 })
 
-interface Deposited {
+interface OfTab {
   readonly tab: string
   readonly mint: string
-  readonly depositBaseUnits: bigint
 }
 
 /** Nothing is earned or burned until a request spends the deposit, because a burn cannot be returned. */
-function deposited({ tab: id, mint, depositBaseUnits }: Deposited) {
+function deposited({ tab: id, mint, depositBaseUnits }: OfTab & { readonly depositBaseUnits: bigint }) {
   return [{ debit: accounts.unearned, credit: prepaidOn(id), mint, amountBaseUnits: depositBaseUnits }]
 }
 
@@ -154,10 +153,8 @@ const tabKeyReplaced = defineEvent(
 const closers = ['wallet', 'session_key', 'end', 'reversal'] as const
 export type TabCloser = (typeof closers)[number]
 
-interface RestOwed {
-  readonly tab: string
+interface RestOwed extends OfTab {
   readonly wallet: z.output<typeof address>
-  readonly mint: string
   readonly restBaseUnits: bigint
 }
 
@@ -188,13 +185,11 @@ const tabTakenBack = defineEvent(
   takenBack,
 )
 
-interface TakenBack {
-  readonly tab: string
-  readonly mint: string
-  readonly takenBackBaseUnits: bigint
-}
-
-function takenBack({ tab: id, mint, takenBackBaseUnits: amountBaseUnits }: TakenBack) {
+function takenBack({
+  tab: id,
+  mint,
+  takenBackBaseUnits: amountBaseUnits,
+}: OfTab & { readonly takenBackBaseUnits: bigint }) {
   return [{ debit: prepaidOn(id), credit: accounts.reversedPayments, mint, amountBaseUnits }]
 }
 
