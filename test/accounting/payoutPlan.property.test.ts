@@ -191,3 +191,12 @@ test('a plan for holders is rejected if its lines do not add up to its amount, o
   expect(isRead({ account, baseUnits: 8n })).toBe(false)
   expect(isRead({ account: 'Liabilities:Share:treasury', baseUnits: 9n })).toBe(false)
 })
+
+test('a debt to the payment wallet itself waits, because its tokens are there already', () => {
+  const debts = [wallet, otherWallet].map((owner) => ({ account: `Liabilities:Unmatched:${owner}`, baseUnits: 5n }))
+  const receivers = new Map([wallet, otherWallet].map((to) => [to, { kind: 'ready' } as const]))
+  const question = { ...rest, destinations: new Map(), leastBaseUnits: 0n, receivers, openAccountsMax: 0 }
+  const { plan, waiting } = planPayout({ ...question, debts })
+  expect(plan?.parts).toEqual([[{ ...debts[1], wallet: otherWallet }]])
+  expect(waiting).toMatchObject([{ ...debts[0], why: expect.stringContaining('the payment wallet itself') }])
+})

@@ -7,6 +7,7 @@ import { unknownPayment } from '../../src/payment/payment.ts'
 import type { AppendOutcome } from '../../src/payment/paymentLedger.ts'
 import { listedMax } from '../../src/payment/finalityReader.ts'
 import type { ScanPlace } from '../../src/payment/paymentLifecycle.ts'
+import { type PaymentReference, transactionReference } from '../../src/payment/paymentReference.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { mint, otherWallet as paymentTokenAccount, wallet } from '../payment/paymentStory.ts'
 import { sampleAddress } from '../store/samplePayment.ts'
@@ -221,4 +222,30 @@ test('the sender of a transfer is the wallet outside, although more moves betwee
   })
   expect(senders).toHaveLength(3)
   for (const event of senders) expect(event).toMatchObject({ wallet, receivedBaseUnits: 7n })
+})
+
+test('a transfer that was presented in time stays open, and so does the place of the search', async () => {
+  const scan: Scan = { recorded: [], place: undefined }
+  const [, presented] = signatures.map(transactionReference)
+  const deps = depsOf(scan, 0, () => Promise.resolve(appended))
+  const findPresented = (asked: readonly PaymentReference[]) =>
+    Promise.resolve(new Set(asked.filter((reference) => reference === presented)))
+  await scanTransfers({ ...deps, presentations: { findPresented } })
+  expect(scan.recorded).toEqual([signatures[0], signatures[2]].map((each) => `solana:${each}`))
+  expect(scan.place).toBeUndefined()
+})
+
+test('eight transfers that no node can show are a fault of the nodes, and end the search', async () => {
+  const scan: Scan = { recorded: [], place: undefined }
+  const deps = depsOf(scan, 0, () => Promise.resolve(appended))
+  let reads = 0
+  const searchOf = (count: number) => {
+    const many = Array.from({ length: count }, (_, n) => listedOf(signatureNumber(n + 1), n)).toReversed()
+    const findFinalized = () => Promise.resolve(void reads++)
+    const listSignatures = () => Promise.resolve(many)
+    return scanTransfers({ ...deps, chain: { ...deps.chain, listSignatures, findFinalized } })
+  }
+  await searchOf(7)
+  await expect(searchOf(20)).rejects.toThrow('does not have')
+  expect(reads).toBe(7 + 8)
 })

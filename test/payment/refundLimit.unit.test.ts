@@ -33,6 +33,20 @@ test('tokens that were never quoted are approved by finance only', () => {
   expect(approve(1n, 'support', { isQuoted: false })).toContain('by finance only')
 })
 
+test.each([
+  ['no name', { by: '' }, 'name of the decider'],
+  ['a name of 101 characters', { by: 'm'.repeat(101) }, 'name of the decider'],
+  ['a blank reason', { reason: '  ' }, 'the reason must have'],
+  ['a reason of 501 characters', { reason: 'r'.repeat(501) }, 'the reason must have'],
+  ['a reason with a control character', { reason: 'asked\u0007' }, 'printable'],
+] as const)('a decision with %s is refused', (_what, changes, why) => {
+  const debts = [{ account: `Liabilities:RefundsDue:${wallet}`, baseUnits: 1n }]
+  const decider = { by: 'mira', login: 'finance', role: 'finance', reason: 'r'.repeat(500), ...changes } as const
+  const question = { payment: referenceNumber(1), wallet, mint, limits, value, decider }
+  expect(decideApproval({ ...question, debts })).toContain(why)
+  expect(decideApproval({ ...question, debts: [] })).toBe('no debt of this payment waits for an approval')
+})
+
 test('a delivered answer is refunded by hand only while it is final, once, and by at most its price', () => {
   const payment = referenceNumber(1)
   const settlement = settlementOf(payment)

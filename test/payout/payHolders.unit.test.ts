@@ -56,6 +56,7 @@ type Status = { readonly isFinalized: boolean; readonly hasFailed: boolean; read
 const final: Status = { isFinalized: true, hasFailed: false, slot: 950 }
 
 interface Script {
+  readonly pays?: PayoutPlan
   /** Parts that the ledger has as paid. */
   readonly paid?: readonly number[]
   readonly attempts?: readonly Attempt[]
@@ -88,6 +89,7 @@ function plannedBody(of: PayoutPlan = plan): Buffer {
 }
 
 function openPayment(script: Script = {}) {
+  const { pays = plan } = script
   const calls: string[] = []
   const attempts = new Map((script.attempts ?? []).map((attempt) => [attempt.part, attempt]))
   const paid = new Map((script.paid ?? []).map((part) => [part, paidBody(part, signatureNumber(part))]))
@@ -116,7 +118,7 @@ function openPayment(script: Script = {}) {
     }
     if (statement.includes('payout_attempts'))
       return [...attempts.values()].map((attempt) => ({ ...attempt, last_valid_height: attempt.lastValidHeight }))
-    if (statement.includes('HolderPayoutPlanned')) return isEnded ? [] : [{ body: plannedBody(), paid: '0' }]
+    if (statement.includes('HolderPayoutPlanned')) return isEnded ? [] : [{ body: plannedBody(pays), paid: '0' }]
     return [...paid.values()].map((body) => ({ body }))
   })
   const chain = {
@@ -168,7 +170,7 @@ function openPayment(script: Script = {}) {
     },
   }
   const order = {
-    plan,
+    plan: pays,
     feePayer,
     signers: [keypair],
     signal: new AbortController().signal,
@@ -305,6 +307,19 @@ test('of two bounds on the height at which a part can land, the later one is rec
     await pay()
     expect([...attempts.values()].map(({ lastValidHeight }) => lastValidHeight)).toEqual([410, 410])
   }
+})
+
+test('no more than 64 parts are on their way at once', async () => {
+  const { id: _id, holders, ...head } = plan
+  const parts = Array.from({ length: 66 }, () => [{ account, wallet: otherWallet, baseUnits: 1n }])
+  const terms = { ...assertPresent(holders, 'the plan is for holders'), amountBaseUnits: 66n }
+  const waiting = { isFinalized: false, hasFailed: false, slot: 950 }
+  const { attempts, pay } = openPayment({
+    pays: identifiedPlan({ ...head, parts, holders: terms }),
+    sentStatus: waiting,
+  })
+  await expect(pay()).rejects.toThrow('no part of the plan became final')
+  expect(attempts.size).toBe(64)
 })
 
 test('attempts beyond one page of statuses are judged too', async () => {

@@ -2,10 +2,12 @@ import { AccountLayout, MintLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { snapshotText } from '../../src/accounting/holderSnapshot.ts'
+import { tokenAccountOf } from '../../src/chain/payoutTransaction.ts'
 import { readHolders } from '../../src/chain/readHolders.ts'
 import { openHolderPayouts } from '../../src/payout/holderPayouts.ts'
 import { planDebts } from '../../src/payout/planDebts.ts'
 import { mint, otherWallet, wallet } from '../payment/paymentStory.ts'
+import { sampleAddress } from '../store/samplePayment.ts'
 import { addressOf } from '../support/feePayerKey.ts'
 import { scriptedDatabase } from '../support/scriptedDatabase.ts'
 
@@ -52,6 +54,35 @@ test('a snapshot of a slot that the finalized chain has not reached is refused',
   }
   await expect(planAt(901)).rejects.toThrow('the snapshot is of slot 901, and the chain is at 900')
   expect(await planAt(900), 'nothing is owed').toBeUndefined()
+})
+
+test('tokens that are lost, wallets of ours and closed accounts get no part of a share', async () => {
+  const [incinerator, zero] = ['1nc1nerator11111111111111111111111111111111', '1'.repeat(32)].map(addressOf)
+  const [holder, closed, own] = [sampleAddress(), sampleAddress(), sampleAddress()]
+  const ownedBy = (owner: string | undefined, address: string) => {
+    const account = { address: addressOf(address), owner: addressOf(owner ?? ''), baseUnits: 50n, isFrozen: false }
+    return account
+  }
+  const associated = [holder, incinerator, zero, own].map((owner) =>
+    ownedBy(owner, tokenAccountOf(terms, addressOf(owner ?? ''))),
+  )
+  // A holder in an account of another address has closed the associated one.
+  const accounts = [...associated, ownedBy(closed, sampleAddress())].toSorted((one, other) =>
+    one.address < other.address ? -1 : 1,
+  )
+  const { mint: ofMint, network, decimals } = terms
+  const text = snapshotText({ network, mint: ofMint, tokenProgram, decimals, slot: 900, accounts })
+  const account = 'Liabilities:Share:holders'
+  const database = scriptedDatabase((statement) => {
+    if (statement.includes('select distinct')) return [{ wallet: closed }]
+    return statement.includes('HolderPayoutPlanned') ? [] : [{ seq: 7, account, owed: '9', is_unsettled: false }]
+  })
+  const ours = { ...wallets, require: wallets.require, all: () => Promise.resolve([wallet, own]) }
+  const covered = { ...ours, requireCover: () => Promise.resolve() }
+  const deps = { database, chain, wallets: covered, requireRecorded, rpcUrl: '', serviceToken: mint, seam: undefined }
+  const given = { share: 'holders', excluded: [], minimumBaseUnits: 1n, openAccountsMax: 5 }
+  const plan = await openHolderPayouts(Object.assign(Object.create(null), deps)).plan({ ...given, snapshotText: text })
+  expect(plan?.parts).toEqual([[{ account, wallet: holder, baseUnits: 9n }]])
 })
 
 test('the accounts of a snapshot add up to a supply between the ones before and after it, because burns go on', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { payoutMemo } from '../../src/accounting/payoutPlan.ts'
 import { listedMax, type ListQuestion } from '../../src/payment/finalityReader.ts'
-import { findUnrecorded } from '../../src/payout/unrecordedPayouts.ts'
+import { findUnrecorded, paysPart } from '../../src/payout/unrecordedPayouts.ts'
 import { signatureNumber } from '../jobs/jobFixture.ts'
 import { mint, otherWallet as account, wallet as firstAccount } from '../payment/paymentStory.ts'
 import { scriptedDatabase } from '../support/scriptedDatabase.ts'
@@ -67,4 +67,14 @@ test('a payout from the second of two wallets is found, and one that failed on c
     400,
   )
   expect(found.map(({ signature }) => signature)).toEqual([landed])
+})
+
+test('the memo of part 11 is not that of part 1, and a node lists it with its length', () => {
+  const plan = { id: `payout_${'a'.repeat(32)}` }
+  const listed = (part: number, of = plan) => ({ memo: `[62] ${payoutMemo(of, part)}` })
+  expect(paysPart(listed(1), plan, 1)).toBe(true)
+  expect(paysPart(listed(11), plan, 1)).toBe(false)
+  expect(paysPart(listed(1), plan, 11)).toBe(false)
+  expect(paysPart(listed(1, { id: `payout_${'b'.repeat(32)}` }), plan, 1)).toBe(false)
+  expect(paysPart({ memo: undefined }, plan, 1)).toBe(false)
 })

@@ -38,3 +38,18 @@ test('an answer counts as sent while the table does not say so, also after a fai
     'ledger.mark_notes',
   ])
 })
+
+test('more answers than one statement takes are all recorded', async () => {
+  const clock = { nowMs: () => 0, monotonicMs: () => 0, sleep: () => Promise.resolve() }
+  const statements: string[] = []
+  const database = scriptedDatabase((statement) => {
+    statements.push(statement)
+    return []
+  })
+  const sent = createSentAnswers({ database, clock, log: silentLog, repeatMs: 0 })
+  const references = Array.from({ length: 1_001 }, (_, index) => referenceNumber(index + 1))
+  for (const reference of references) sent.add({ reference, isBound: true })
+  await sent.close()
+  expect(statements.map((statement) => /ledger\.\w+/.exec(statement)?.[0])).toEqual(Array(2).fill('ledger.end_notes'))
+  expect(references.filter(sent.has)).toEqual([])
+})
