@@ -34,7 +34,7 @@ export interface ChainNode {
    */
   genesisHash(): string | undefined
   forgetGenesis(): void
-  /** Asks the node only if the hash is unknown. An outage makes it unknown. */
+  /** Asks the node only if the hash is unknown. */
   identify(): Promise<string>
   poll(): Promise<NodeHeight>
 }
@@ -60,7 +60,6 @@ export function createChainNode(deps: ChainNodeDeps): ChainNode {
     if (!call.isOutage) failingSinceMs = undefined
     else {
       failingSinceMs ??= nowMs()
-      // Forget the genesis hash after an outage, because another machine may answer at this address.
       genesisHash = undefined
     }
   }

@@ -14,7 +14,6 @@ export interface ChainTime {
   ageMs(): number
 }
 
-/** The monotonic clock continues the block time, so a wrong system clock does not change what has expired. */
 export function createChainTime(clock: Clock): ChainTime {
   const openedAtMs = clock.monotonicMs()
   let tip: { readonly blockTimeMs: number; readonly seenAtMs: number; readonly skewMs: number } | undefined

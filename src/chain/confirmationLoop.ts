@@ -28,7 +28,7 @@ export type Sighting =
   | { readonly kind: 'landed'; readonly node: ChainNode; readonly slot: number }
   /** A node has the transaction in a block below the required commitment. */
   | { readonly kind: 'young'; readonly slot: number }
-  /** No node in rotation has the transaction at this slot or later. `nodes` counts the nodes that answered. */
+  /** No node that answered has the transaction up to this slot. `nodes` is the number of these nodes. */
   | { readonly kind: 'unseen'; readonly slot: number; readonly nodes: number }
 
 export interface LoopDeps extends RotationDeps {
@@ -53,7 +53,7 @@ interface Running extends LoopDeps {
   queries: number
 }
 
-// Every fourth query asks all nodes. The other queries ask only the preferred node.
+// Every fourth query asks all nodes, and so does the last query of a wait. The others ask only the preferred node.
 const allNodesEvery = 4
 // Wait before the first query of a presented signature. A node has seen a transaction that was just sent within this
 // time, so an invented signature costs one query.

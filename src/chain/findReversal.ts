@@ -8,7 +8,8 @@ import { readFrom } from './transactionLookup.ts'
 // Slots to wait before a missing transaction counts as dropped: twice the 150 blocks of a blockhash, because slots can
 // be skipped. If the blockhash is known, its validity is checked too.
 const landingSlotsMax = 300
-/** Undefined unless every node in rotation has the same finding. If two nodes are configured, two must agree. */
+
+/** Undefined unless every node in rotation has the same finding. If several nodes are configured, two must agree. */
 export async function findReversal(deps: RotationDeps, question: ReversalQuestion): Promise<Reversal | undefined> {
   const rotation = deps.nodes.inRotation()
   if (rotation.length < deps.nodes.agreeingMin) return undefined

@@ -37,11 +37,11 @@ export interface NodeRegistry {
   readonly agreeingMin: number
   readonly time: ChainTime
   inRotation(): readonly ChainNode[]
-  /** Only nodes on our network. Nodes in rotation come first. */
+  /** Nodes in rotation come first. Nodes of another network are left out. */
   candidates(): readonly ChainNode[]
-  /** Reads the genesis hash only if that is due. Throws if the node is on another network. */
+  /** Reads the genesis hash if it is unknown. Throws if the node is on another network. */
   admit(node: ChainNode): Promise<void>
-  /** If no node is in rotation, reads the genesis hash of each node for which that is due. */
+  /** If no node is in rotation, reads the unknown genesis hashes, so that nodes can return before the next poll. */
   readmit(): Promise<void>
   prefer(node: ChainNode): void
   poll(): Promise<void>
@@ -52,7 +52,7 @@ export interface NodeRegistry {
   height(): number
   /** Highest confirmed slot that any node on our network has reported. */
   newestSlot(): number
-  /** Duration of a slot in milliseconds, measured over the last polls. */
+  /** Duration of a slot in milliseconds, measured between the last two polls. */
   slotMs(): number
   /** No transaction whose blockhash was valid at this slot can land after this height. */
   boundAt(slot: number): LandingBound

@@ -56,7 +56,7 @@ function nameSetting(error: unknown): never {
   throw new Fault('no node of SOLANA_RPC_URLS answers', { cause: error, retryable: true })
 }
 
-/** Throws unless all nodes are on one network. */
+/** Throws if a node answers that is on another network than the first that answered. */
 export async function openChain(options: ChainOptions): Promise<Chain> {
   const { rpcUrls: urls, log, commitment, clock = systemClock } = options
   const limits = { ...defaultNodeLimits, ...options.limits }

@@ -70,10 +70,7 @@ function createBalanceReader(deps: SolanaReaderDeps): ChainReader['readBalance']
 
 type Broadcast = Pick<SignedTransaction, 'bytes'> & BroadcastOptions
 
-/**
- * One node only, because a call to each node is expensive. If the node does not forward the transaction, a later call
- * sends it again.
- */
+/** Sends to the first node that answers. If that node does not forward the transaction, a later call sends it again. */
 async function broadcast(deps: RotationDeps, { bytes, rehearses }: Broadcast): Promise<void> {
   const encoded = Buffer.from(bytes).toString('base64')
   // Skip preflight after a rehearsal. The answer to a repeated send is ignored, because the chain shows whether the

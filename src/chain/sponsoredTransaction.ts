@@ -174,7 +174,7 @@ function tokenAccountOf(mint: Address, paymentWallet: Address, program: string):
   return derived
 }
 
-/** Checks no other condition: they need the terms of this mint. */
+/** Checks nothing else, because the other checks need the terms of this mint. */
 function readMint({ compiledInstructions, staticAccountKeys }: Message): Address | undefined {
   const transfer = compiledInstructions.find(
     ({ programIdIndex, data }) =>

@@ -23,7 +23,7 @@ interface Layout {
   readonly amountAt: number
 }
 
-// Layouts by instruction number. Token-2022 uses the numbers of SPL Token and adds its own from 26 on.
+// Layouts by instruction number. Token-2022 uses the numbers of SPL Token and adds its own from 25 on.
 const layouts: ReadonlyMap<number, Layout> = new Map<number, Layout>([
   [3, { kind: 'transfer', source: 0, destination: 1, authority: 2, amountAt: 1 }],
   [7, { kind: 'mintTo', mint: 0, destination: 1, authority: 2, amountAt: 1 }],

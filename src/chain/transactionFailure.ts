@@ -8,6 +8,7 @@ const customError = z.object({ Custom: z.int() })
 
 // Code of the error TokenError::InsufficientFunds in both token programs.
 const insufficientFunds = 1
+
 /** Reads the error's JSON and never log lines. Undefined if the transaction succeeded. */
 export function failureOf(
   error: unknown,

@@ -21,7 +21,7 @@ export interface LookupDeps extends RotationDeps {
 
 export type FindTransaction = (signature: Signature, options?: FindOptions) => Promise<Finding>
 
-// Lifetime of a found record: a few slots, because a fork can still drop a record below finality.
+// Lifetime of a found record: about 12 slots. It is short, because a fork can still drop a record below finality.
 const foundForMs = 5_000
 const rememberedMax = 2_000
 const sharedMax = 10_000

@@ -53,7 +53,7 @@ export function callsOf(accountKeys: readonly string[], instructions: readonly I
 // call another 63 times with 10 KiB of memo, and decoding all of these would block the event loop for 100 ms or more.
 const memoCharactersMax = 1_700
 
-/** Programs other than the token and memo programs have no effects that count. */
+/** Only the token and memo programs have effects that count. */
 export function readCall(program: Address, accounts: readonly Address[], data: string): Call {
   if (memoPrograms.has(program)) {
     const memo = data.length > memoCharactersMax ? undefined : Buffer.from(decodeInstructionData(data)).toString('utf8')

@@ -16,7 +16,7 @@ export interface MeteringDeps {
   readonly listNumber?: (priceList: number) => Promise<PriceListPublished | undefined>
 }
 
-/** Comes from the price list of the hold, so that a newer list does not change the amount that a debit pays. */
+/** Values from the price list of the hold, so that a newer list does not change the amount that a debit pays. */
 export interface Metering {
   readonly price: MeteredPrice
   readonly split: readonly SplitShare[]
@@ -57,10 +57,7 @@ export function chargeWithin(hold: Price, { price, split: policy }: Metering, us
   return partOf(hold, chargedBaseUnits, policy)
 }
 
-/**
- * The burn is rounded up, because the payer is promised at least this share. It never exceeds the burn of the whole
- * price.
- */
+/** Rounds the owed burn up, because the payer is promised at least this share. The result never exceeds the whole burn. */
 function partOf(whole: Price, requiredBaseUnits: bigint, policy: readonly SplitShare[]): Divided {
   const { tokenBurn } = whole
   const divided = { requiredBaseUnits, ...split(requiredBaseUnits, policy) }

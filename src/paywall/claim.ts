@@ -28,7 +28,6 @@ export interface ClaimDeps extends MeteringDeps {
   readonly attemptsMax: number
 }
 
-/** Committed to the ledger before the handler runs (I2). */
 export interface Claim {
   readonly order: Order
   readonly settlement: Settlement
@@ -50,7 +49,7 @@ const triesMax = 4
 
 /**
  * The claim is committed before the handler runs (I2), and only the database decides which attempt is first (I1). After
- * a conflict, the new state refuses this attempt: the payment is in progress, or already used.
+ * a conflict, the claim is decided again on the new state, which usually refuses it.
  */
 export async function claimPayment(
   deps: Omit<ClaimDeps, 'log'>,
@@ -132,7 +131,7 @@ export interface Delivery {
 }
 
 /**
- * Recorded before a complete answer is sent, so that each 2xx has exactly one RequestFulfilled (I26). Refuses if
+ * Recorded before a complete answer is sent, so that each 2xx has exactly one delivery in the ledger (I26). Refuses if
  * another attempt has taken over, because this answer must then not be sent.
  */
 export async function fulfil(

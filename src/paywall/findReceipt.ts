@@ -20,8 +20,8 @@ export interface ReceiptQuestion {
 }
 
 /**
- * For a caller whose connection ended before the receipt of a streamed answer. The attempt id is random, and only this
- * caller has it; the reference is public, and is not enough to read the receipt.
+ * Serves a caller whose answer broke off before its receipt, or had no room for it. The attempt id is random, and only
+ * this caller has it. The reference is public, and is not enough to read the receipt.
  */
 export async function findReceipt(
   { ledger, signReceipt }: FindReceiptDeps,

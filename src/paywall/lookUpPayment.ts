@@ -109,8 +109,8 @@ async function lookUp(deps: LookUpDeps, question: LookUpQuestion, proof: Proof):
 }
 
 /**
- * A claim and a stored answer are valid for this digest only (I6). It covers a raw body and the headers that the
- * service passes on.
+ * A claim and a stored answer are valid for this digest only (I6). The digest also covers a raw body and the headers
+ * that the service passes on.
  */
 export function orderDigest(
   { method, path }: Product,

@@ -9,15 +9,12 @@ export interface PaidRequest extends OrderRequest {
   readonly requestId: string
   readParameters(): Promise<CheckedOrder | Answer>
   limitQuotes(payer: Address | undefined): Refusal | undefined
-  /**
-   * Called before the chain lookup for a proof that the ledger does not contain, because each such lookup costs RPC
-   * calls.
-   */
+  /** Called before a rail settles a payment that the ledger has not verified, because each settlement costs RPC calls. */
   limitLookups(): Refusal | undefined
   onClaimed(claimed: ClaimedPayment): void
 }
 
-/** A claimed request no longer counts against the caller's limits. */
+/** The first claim of a payment takes back what its purchase has used of the caller's limits. */
 export interface ClaimedPayment {
   readonly payer: Address
   readonly priceMicroUsd: bigint

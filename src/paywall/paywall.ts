@@ -84,7 +84,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (outcome.kind === 'stream') return await startStream({ ...deps, rail }, claim, outcome)
     if (outcome.kind === 'failed' || outcome.kind === 'broken') return await release(deps, claim, outcome)
 
-    // Commit a complete answer before it is sent, so that each 2xx has exactly one RequestFulfilled (I26).
+    // Commit a complete answer before it is sent, so that each 2xx has exactly one delivery in the ledger (I26).
     const sale = await deliver(deps, claim, outcome)
     return isRefusal(sale) ? sale : await sendReceipt({ ...deps, rail }, sale)
   } catch (error) {

@@ -10,7 +10,7 @@ import type { Product } from '../product/product.ts'
 /**
  * A rail owns its whole protocol: how a request states payer and proof, its part of the 402, the verification and the
  * headers of the receipt. The HTTP layer, the claim, the ledger and the receipt use only this interface, and a rail
- * receives only proofs that its own `read` has returned.
+ * receives only proofs that its own `read` or `resume` has returned.
  */
 export interface PaymentRail<P extends Proof = Proof> {
   readonly name: string

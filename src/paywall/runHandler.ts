@@ -84,7 +84,7 @@ export interface StreamBounds {
   readonly storedBytesMax: number
 }
 
-// Largest answers of the products: an hour of speech as text has 60 kB. Images and documents are artifacts with
+// The largest answer of the products is an hour of speech as text, with 60 kB. Images and documents are artifacts with
 // separate limits. An answer of at most `storedBytesMax` is stored outside the log for a replay, for at most a day.
 const streamBounds = { bytesMax: 8 * 1024 * 1024, storedBytesMax: 256 * 1024 }
 

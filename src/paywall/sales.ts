@@ -57,7 +57,7 @@ interface RefusedOrder extends Pick<Offer, 'request' | 'product'> {
   readonly endpoint: string
 }
 
-/** In the format of the refused proof's rail, because its clients may not understand the usual response body. */
+/** Uses the format of the rail that carries the proof, because its clients may not understand the usual response body. */
 async function answerRefusal(
   paywall: Paywall,
   refused: Refused,

@@ -1,6 +1,6 @@
 import type { PresentedReference } from '../payment/paymentReference.ts'
 
-/** Only a hint, because another process may serve the same payment. */
+/** Payments that this process serves now. Another process may serve the same payment. */
 export class Serving {
   readonly #requests = new Map<PresentedReference, number>()
 

@@ -31,7 +31,7 @@ export interface SignerServerOptions {
 }
 
 const ownerAndGroup = 0o660
-// Maximum bytes of a body. A transaction in base64 has at most 1,644 characters.
+// Maximum bytes of a body, which is a transaction of at most 1,232 bytes.
 const bodyBytesMax = 2_048
 const requestTimeoutMs = 5_000
 // Milliseconds for which an idle connection stays open. This is longer than clients keep it, so that clients close it

@@ -11,7 +11,7 @@ export interface TlsFiles {
   readonly SIGNER_TLS_CA: string
 }
 
-/** The fields have the form that Node's tls module reads. */
+/** `cert`, `key` and `ca` have the form that Node's tls module reads. */
 export interface TlsIdentity {
   readonly cert: string
   readonly key: string
@@ -26,8 +26,8 @@ interface PemFile {
 }
 
 /**
- * Throws a `Fault` with the variable and the problem of its file. The fault is retryable if the certificate has
- * expired.
+ * Throws a `Fault` with the variable and the problem of its file. The fault is retryable if a certificate is outside
+ * its period of validity.
  */
 export async function readTlsIdentity(files: TlsFiles, nowMs: number): Promise<TlsIdentity> {
   const [cert, key, ca] = await Promise.all([
@@ -60,7 +60,6 @@ function wrong({ setting, path }: Pick<PemFile, 'setting' | 'path'>, what: strin
   return new Fault(`${setting}: ${path} ${what}`, { cause, retryable: false })
 }
 
-/** Retryable, because the certificate in the file may be renewed. */
 function outOfPeriod({ setting, path }: PemFile, what: string): Fault {
   return new Fault(`${setting}: ${path} ${what}`, { retryable: true })
 }

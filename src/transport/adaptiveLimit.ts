@@ -9,7 +9,7 @@ export interface Load {
 export const limitMax = 1_000
 // While no payers are served, this limit still serves 64 connections that request prices in turn.
 const limitMin = 160
-// A purpose gets half of this limit: four quotes are about 4 ms of work, and one paid request is 25 ms.
+// A purpose gets half of this limit, and four quotes are about 4 ms of work by `unitsOf`.
 const limitMinBesidePayers = 8
 // A paid request passes the event loop about 20 times, so 30 ms of lag make it 0.6 s slower.
 const lagMaxMs = 30

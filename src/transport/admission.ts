@@ -68,7 +68,7 @@ export function createAdmission(options: AdmissionOptions) {
     reads = 0
   }, loadWindowMs).unref()
   return {
-    /** True if `enter` would refuse the request. Called before any other work for the request. */
+    /** Counts the request, before any other work for it. True if the request must be refused now. */
     refuses(request: AdmissionRequest): boolean {
       load.arrived()
       const group = groupOf(request)

@@ -68,9 +68,9 @@ function createEarnings(now: () => number) {
 }
 
 /**
- * Applies while the instance is busy and serves callers who have paid. Each address has a leaky bucket, and each IPv6
- * network of 48 bits has one of 16 times the size. A unit is about 0.2 ms of a processor, and earned work is used
- * first.
+ * Limits addresses from the time at which the instance is busy and serves callers who have paid, until it has been calm
+ * for up to 5 s. Each address has a leaky bucket, and each IPv6 network of 48 bits has one of 16 times the size. A unit
+ * is about 0.2 ms of a processor, and earned work is used first.
  *
  * On a busy instance the buckets shrink as the work of addresses without payments grows. They do not shrink while
  * payers alone keep the instance busy, because refusing strangers would gain nothing.

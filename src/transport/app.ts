@@ -95,7 +95,7 @@ function shed({ metrics }: AppDeps, response: ServerResponse, answer: Answer): v
   metrics.onRequest({ route: 'shed', status: answer.status, durationMs: 0 })
 }
 
-/** A bug is answered with a 500 that contains only the id of the request. */
+/** A bug is answered with a 500 that states the id of the request, and nothing about the bug. */
 async function observe(deps: AppDeps, context: Context, next: () => Promise<unknown>): Promise<void> {
   const startedAtMs = deps.clock.monotonicMs()
   const requestId = newId('request')

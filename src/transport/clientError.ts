@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { Answer } from '../paywall/answer.ts'
 import { errorAnswer, type TransportError } from './transportError.ts'
 
-/** Request target and all headers together. The largest legal proof makes a header of 2.3 kB (measured). */
+/** Request target and all headers together. A payment of x402 or MPP makes a header of about 4 kB. */
 export const headerBytesMax = 16 * 1024
 
 const lineEnds = 'a line does not end as HTTP/1.1 requires: lines must end with CRLF'

@@ -34,7 +34,7 @@ export interface HealthListenerDeps {
 
 export interface HealthListener {
   readonly port: number
-  /** Without a call, the readiness is reported five times per second. */
+  /** Reports the readiness now. A timer also reports it five times per second. */
   report(): void
   close(): Promise<void>
 }

@@ -38,7 +38,7 @@ export function openVisit(deps: VisitDeps, { context, pass }: { readonly context
       permit = takePermit(deps, context)
       return permit !== undefined
     },
-    /** Called after a paid answer was sent. */
+    /** Called when a paid answer is handed over for sending, or a streamed answer has ended. */
     served(endpoint: string, dispatch: Dispatch | undefined): void {
       if (dispatch === undefined) return
       const { wallet, reference, position, isReplay } = dispatch

@@ -36,7 +36,7 @@ export interface RateLimit extends SharedCounts {
 }
 
 export interface SharedCounts {
-  /** Only clients that have used a tenth of the limit, with their requests since the last report. */
+  /** Requests since the last report, of clients that have used a tenth of the limit or have a negative count. */
   reports(): readonly RateReport[]
   /** Called if the requests could not be shared, so that the next report contains them. */
   restore(reports: readonly RateReport[]): void

@@ -63,7 +63,7 @@ export async function listen(
   server.on('connect', answerConnect)
   for (const event of ['checkContinue', 'checkExpectation']) {
     server.on(event, (request: IncomingMessage, response: ServerResponse) => {
-      // The refused client may or may not send its body, so no further request can be recognized on this connection.
+      // A refused client may or may not send its body, so no further request can be recognized on this connection.
       response.shouldKeepAlive = false
       serve(request, response)
     })

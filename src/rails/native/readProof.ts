@@ -9,7 +9,7 @@ import { readSignature, type Signature, signatureOfBytes } from '@tollbook/core/
 export const proofHeader = 'x-payment-proof'
 
 // Maximum length of the header. The longest valid proof is base64 of {transaction: base64 of 1,232 bytes, secret},
-// which has 2,272 characters.
+// which has 2,264 characters.
 const charactersMax = 4_096
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const base58Text = /^[1-9A-HJ-NP-Za-km-z]+$/

@@ -32,7 +32,10 @@ export interface Submission {
   readonly transaction: SignedTransaction
 }
 
-/** Needs no node: the wallet must have signed, and the transaction must contain the mint. */
+/**
+ * Needs no node: the wallet must have signed, and the transaction must contain the mint. If it uses lookup tables, only
+ * a node can show whether they contain the mint.
+ */
 export function checkAccounts(
   { mint }: PaymentTerms,
   transaction: SignedTransaction,
@@ -51,8 +54,8 @@ export function checkAccounts(
 
 export interface Submitted {
   /**
-   * True if this call or an earlier one has sent the transaction. False if the nodes returned no certain result, which
-   * is not a verdict.
+   * True if the transaction was sent, by this service or by the caller. False if the nodes returned no certain result,
+   * which is not a verdict.
    */
   readonly isSent: boolean
   /**
@@ -60,13 +63,13 @@ export interface Submitted {
    * intent is recorded before the transaction is sent.
    */
   readonly payment: PaymentState
-  /** Last block height at which the transaction can land. Undefined if no rehearsal has returned it. */
+  /** Last block height at which the transaction can land. Undefined if neither a rehearsal nor a record states it. */
   readonly bound: LandingBound | undefined
 }
 
 /**
- * Rehearses a transaction, records the intent, and sends exactly the caller's bytes. A refusal states that the
- * transaction is not sent, and why.
+ * Rehearses a transaction, records the intent, and sends exactly the given bytes. A refusal means that this call has
+ * not sent the transaction.
  */
 export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal> {
   const { transaction, payment } = submission

@@ -23,10 +23,9 @@ export interface ListPriceDeps {
 export type PriceOfList = (priceList: number, question: PriceQuestion) => Promise<ChosenPrice>
 
 /**
- * Returns the price in the offer, if its list was in force when the payment landed or shortly before. Otherwise it
- * returns the price in force at that moment, as for any late payer. The payer states the number of the list. A list
- * that came into force long after the landing is not accepted, because the payer could have chosen it for a lower
- * price.
+ * Returns the price in the offer, if its list was in force within `priceHoldMs` of the landing. Otherwise it returns
+ * the price in force at the landing, as for any late payer. The payer states the number of the list, and could choose
+ * any list with a lower price.
  */
 export async function priceOfList(
   deps: ListPriceDeps,

@@ -5,7 +5,7 @@ import { type MessageReference, messageReference } from '../../payment/paymentRe
 import type { PayerSigned, SponsorProblem } from '../../payment/sponsoredTransaction.ts'
 import type { Presented, Proof } from '../../paywall/rail.ts'
 
-/** The proof contains its offer, so it stays the same if current offers change. */
+/** The proof contains its offer, so a change of the current offers does not change the proof. */
 export interface SponsoredProof extends Proof {
   readonly reference: MessageReference
   readonly signed: PayerSigned
