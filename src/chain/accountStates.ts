@@ -83,12 +83,12 @@ function readToken(
     const account = unpackAccount(new PublicKey(address), info, info.owner)
     if (!account.isInitialized) return undefined
     return {
-      mint: addressOf(account.mint),
-      owner: addressOf(account.owner),
+      mint: addressOfKey(account.mint),
+      owner: addressOfKey(account.owner),
       baseUnits: account.amount,
       isFrozen: account.isFrozen,
       requiresMemo: getMemoTransfer(account)?.requireIncomingTransferMemos === true,
-      delegate: account.delegate === null ? undefined : addressOf(account.delegate),
+      delegate: account.delegate === null ? undefined : addressOfKey(account.delegate),
       allowanceBaseUnits: account.delegatedAmount,
     }
   } catch {
@@ -97,6 +97,6 @@ function readToken(
   }
 }
 
-function addressOf(key: PublicKey): Address {
+export function addressOfKey(key: PublicKey): Address {
   return assertPresent(readAddress(key.toBase58()), 'a public key is an address')
 }

@@ -10,9 +10,9 @@ import { PublicKey } from '@solana/web3.js'
 import { z } from 'zod'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
-import { encodeBase58 } from '@tollbook/core/base58'
 import { Fault } from '@tollbook/core/fault'
 import type { PaymentTerms } from '../payment/settlement.ts'
+import { addressOfKey } from './accountStates.ts'
 import { createNodeClient, type PostJson, type RpcClient } from './nodeClient.ts'
 
 const dataJson = z.tuple([z.base64(), z.literal('base64')])
@@ -49,8 +49,8 @@ interface HeldAccount {
 const timeoutMs = 120_000
 
 /**
- * Balances and withheld fees must sum to the supply, so that a node that omits an account is detected. The supply is
- * read before and after the accounts, because burns may lower it meanwhile.
+ * Balances and withheld fees must sum to the supply, and each account must be returned once, so that a node that omits
+ * an account is detected. The supply is read before and after the accounts, because burns may lower it meanwhile.
  */
 export async function readHolders({ url, postJson }: HolderSource, terms: PaymentTerms): Promise<HeldTokens> {
   const rpc = createNodeClient({ url, postJson, timeoutMs, onCall: () => undefined })
@@ -78,6 +78,8 @@ export async function readHolders({ url, postJson }: HolderSource, terms: Paymen
       `the token accounts of the node hold ${sumBaseUnits} base units, and the supply is ${beforeBaseUnits} before and ${afterBaseUnits} after: use another node`,
     )
   const accounts = read.map(({ account }) => account).toSorted((one, other) => (one.address < other.address ? -1 : 1))
+  const twice = accounts.find(({ address }, index) => address === accounts[index + 1]?.address)
+  if (twice !== undefined) throw refused(`the node has returned the account ${twice.address} twice: use another node`)
   return { network, mint, tokenProgram, decimals, slot: context.slot, accounts }
 }
 
@@ -105,22 +107,18 @@ function readAccount(pubkey: string, base64: string): ReadAccount | undefined {
   const data = Buffer.from(base64, 'base64')
   const isTokenAccount = data.length === accountBytes || data[accountBytes] === tokenAccountType
   if (data.length < accountBytes || !isTokenAccount) return undefined
-  const { amount, state } = AccountLayout.decode(data.subarray(0, accountBytes))
+  const { amount, owner, state } = AccountLayout.decode(data.subarray(0, accountBytes))
   if (state === AccountState.Uninitialized) return undefined
   const fees = getExtensionData(ExtensionType.TransferFeeAmount, data.subarray(accountBytes + 1))
   return {
     account: {
       address: assertPresent(readAddress(pubkey), 'an account has an address'),
-      owner: ownerOf(data),
+      owner: addressOfKey(owner),
       baseUnits: amount,
       isFrozen: state === AccountState.Frozen,
     },
     withheldBaseUnits: fees?.readBigUInt64LE() ?? 0n,
   }
-}
-
-function ownerOf(data: Buffer): Address {
-  return assertPresent(readAddress(encodeBase58(data.subarray(32, 64))), 'the owner of an account is an address')
 }
 
 function refused(message: string): Fault {

@@ -42,7 +42,7 @@ export interface HealthListener {
 const reportEveryMs = 200
 // 20 times the longest pause of the event loop under the attacks of `npm run bench -- hostile`.
 const stuckAfterMsStandard = 5_000
-// An answer has about 100 kB, and at most 256 connections are open.
+// An answer has about 100 kB, and the thread keeps at most 256 connections open.
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 }
 
 /**

@@ -4,6 +4,7 @@ import { assertNever, assertPresent } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import { addressList, plainAddress } from './clientAddress.ts'
+import { createConnections } from './connections.ts'
 import type { HealthMessage, HealthThreadData, HealthThreadMessage } from './healthListener.ts'
 import { listen } from './server.ts'
 import { errorAnswer, pathNotFound } from './transportError.ts'
@@ -20,6 +21,8 @@ interface Reported {
 // for a busy loop.
 const collectMsMax = 50
 const methods = ['GET', 'HEAD']
+// At this number, a new connection closes the one that has been idle longest, so that a monitor is always answered.
+const connectionLimits = { connectionsMax: 256, connectionsPerAddressMax: Infinity }
 
 const { host, port, metricsSubnets, stuckAfterMs, ...atStart }: HealthThreadData = workerData
 const service = assertPresent(parentPort, 'this is a thread of the service')
@@ -88,7 +91,8 @@ function metricsAnswer({ answer, ageMs }: ReportedAnswer): Answer {
   return { ...answer, body: `${answer.body.replace(/\n*$/, '\n')}${age.join('\n')}` }
 }
 
-const listener = await listen(serve, { host, port, variables: 'HEALTH_HOST, HEALTH_PORT' })
+const { take: takes } = createConnections(connectionLimits, { turnsAway: () => false, restSeconds: () => 0 })
+const listener = await listen(serve, { host, port, variables: 'HEALTH_HOST, HEALTH_PORT', takes })
 
 service.on('message', (message: HealthMessage) => {
   heardAtMs = nowMs()

@@ -106,12 +106,14 @@ test('the accounts of a snapshot add up to a supply between the ones before and 
     MintLayout.encode({ ...authorities, freezeAuthorityOption: 0, supply, decimals: 6, isInitialized: true }, data)
     return { value: { owner: tokenProgram, data: [data.toString('base64'), 'base64'] } }
   }
-  const held = async (supplies: readonly bigint[], ...balances: readonly bigint[]) => {
+  const held = (supplies: readonly bigint[], ...balances: readonly bigint[]) =>
+    holding(supplies, balances.map(accountOf))
+  const holding = async (supplies: readonly bigint[], value: readonly ReturnType<typeof accountOf>[]) => {
     const left = [...supplies]
     const answers: Readonly<Record<string, () => unknown>> = {
       getGenesisHash: () => '1'.repeat(44),
       getAccountInfo: () => mintOf(left.shift() ?? 0n),
-      getProgramAccounts: () => ({ context: { slot: 900 }, value: balances.map(accountOf) }),
+      getProgramAccounts: () => ({ context: { slot: 900 }, value }),
     }
     const postJson = (_url: string, body: string) =>
       Promise.resolve({ result: answers[String(JSON.parse(body).method)]?.() })
@@ -122,4 +124,6 @@ test('the accounts of a snapshot add up to a supply between the ones before and 
   expect(await held([90n, 100n], 60n, 35n), 'a mint between the questions').toBe(2)
   await expect(held([100n, 90n], 60n, 29n)).rejects.toThrow('hold 89 base units')
   await expect(held([100n, 90n], 60n, 41n)).rejects.toThrow('hold 101 base units')
+  const twice = accountOf(40n)
+  await expect(holding([100n, 100n], [twice, accountOf(20n), twice])).rejects.toThrow(`${twice.pubkey} twice`)
 })

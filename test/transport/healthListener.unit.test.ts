@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { openHealthListener } from '../../src/transport/healthListener.ts'
 import { jsonAnswer } from '../../src/paywall/answer.ts'
@@ -71,6 +72,16 @@ test('only health checks are served', async () => {
   const statuses = await Promise.all(['/', '/api/health', '/livez?verbose', '/livez/'].map((path) => statusOf(path)))
   expect(statuses).toEqual([404, 404, 200, 404])
   expect([await statusOf('/livez', 'HEAD'), await statusOf('/livez', 'POST')]).toEqual([200, 405])
+})
+
+test('at most 256 connections are open, and a health check is answered while others idle', async () => {
+  const { port: flooded, baseUrl: url } = await openListener(neverMs)
+  let closed = 0
+  const idle = Array.from({ length: 260 }, () => connect(flooded, '127.0.0.1').on('close', () => closed++))
+  for (const socket of idle) socket.on('error', () => undefined).resume()
+  await awaitThat('4 connections are closed', () => closed >= 4)
+  expect((await fetch(`${url}/livez`)).status).toBe(200)
+  for (const socket of idle) socket.destroy()
 })
 
 test('a port that is in use is refused with its number', async () => {
