@@ -1,68 +1,63 @@
 import { LRUCache } from 'lru-cache'
 import type { Address } from '@tollbook/core/address'
-import type { Signature } from '@tollbook/core/signature'
 import type { SimulatedEffects } from '../../payment/proof.ts'
 import type { TransactionRecord } from '../../payment/transactionRecord.ts'
 
-/**
- * Wallets that have just paid. The service sends a plain transaction of such a wallet without a separate rehearsal,
- * because the receiving node rehearses it. Each payment earns one such sending. A wallet therefore cannot cause more
- * recorded transactions that never land than it has made payments.
- */
-export interface KnownPayers {
-  /** The payment must be on chain and meet its price. The wallet earns one sending. */
-  paid(wallet: Address, record: Pick<TransactionRecord, 'signature' | 'slot' | 'balances'>): void
-  has(wallet: Address): boolean
-  /**
-   * True if the wallet holds enough for all transactions that it may send. In that case, the call uses up one earned
-   * sending.
-   */
-  take(wallet: Address, effects: SimulatedEffects): boolean
-}
+export type KnownPayers = ReturnType<typeof createKnownPayers>
+
+type PaidRecord = Pick<TransactionRecord, 'signature' | 'slot' | 'balances'>
 
 interface KnownPayer {
   earned: number
   /**
-   * Signatures of the newest payments that have earned a sending. A payment that is presented many times at once is
-   * verified each time, but earns only one sending.
+   * The newest payments that have earned a sending, in the order of their slots. A payment that is presented many times
+   * at once is verified each time, but earns only one sending.
    */
-  counted: readonly Signature[]
+  counted: readonly Pick<PaidRecord, 'signature' | 'slot'>[]
   slot: number
   /** Balances of the token accounts that only this wallet owns, after the newest known payment. */
   heldBaseUnits: ReadonlyMap<Address, bigint>
 }
 
 const earnedMax = 16
-// Maximum of remembered signatures. It equals the maximum of earned sendings, so that payments cannot be presented in
-// turn to earn more sendings than there are payments.
-const countedMax = earnedMax
+// Maximum of remembered payments. An older payment than these earns nothing, because it may have earned before.
+const countedMax = 16
 // Minimum ratio of the balance to the amount that the transaction spends. It exceeds the number of payments that can be
 // in progress at the same time.
 const timesHeldMin = 32n
 const payersMax = 10_000
 const knownForMs = 600_000
 
-export function createKnownPayers(mint: Address, now: () => number): KnownPayers {
+/**
+ * Wallets that have just paid. The service sends a plain transaction of such a wallet without a separate rehearsal,
+ * because the receiving node rehearses it. Each payment earns one such sending. A wallet therefore cannot cause more
+ * recorded transactions that never land than it has made payments.
+ */
+export function createKnownPayers(mint: Address, now: () => number) {
   const payers = new LRUCache<Address, KnownPayer>({ max: payersMax, ttl: knownForMs, ttlResolution: 0, perf: { now } })
   return {
-    paid(wallet, { signature, slot, balances }) {
+    /** The payment must be on chain and meet its price. The wallet earns one sending. */
+    paid(wallet: Address, { signature, slot, balances }: PaidRecord): void {
       const known = payers.get(wallet)
-      if (known?.counted.includes(signature) === true) return
+      const counted = known?.counted ?? []
+      const mayHaveEarned = counted.length === countedMax && slot <= (counted[0]?.slot ?? 0)
+      if (mayHaveEarned || counted.some((each) => each.signature === signature)) return
       const isNewest = known === undefined || slot >= known.slot
       const own = balances.filter((balance) => {
         return balance.mint === mint && balance.ownersSeen.length === 1 && balance.ownersSeen[0] === wallet
       })
       payers.set(wallet, {
         earned: Math.min(earnedMax, (known?.earned ?? 0) + 1),
-        counted: [...(known?.counted ?? []), signature].slice(-countedMax),
+        counted: [...counted, { signature, slot }].toSorted((one, other) => one.slot - other.slot).slice(-countedMax),
         slot: isNewest ? slot : known.slot,
         heldBaseUnits: isNewest
           ? new Map(own.map(({ tokenAccount, afterBaseUnits }) => [tokenAccount, afterBaseUnits]))
           : known.heldBaseUnits,
       })
     },
-    has: (wallet) => (payers.get(wallet)?.earned ?? 0) > 0,
-    take(wallet, { movements }) {
+    has: (wallet: Address) => (payers.get(wallet)?.earned ?? 0) > 0,
+    /** True if the wallet holds enough for all transactions that it may send. One earned sending is then used up. */
+    take(wallet: Address, { movements }: Pick<SimulatedEffects, 'movements'>): boolean {
       const known = payers.get(wallet)
       if (known === undefined || known.earned === 0) return false
       const spentBaseUnits = movements.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)

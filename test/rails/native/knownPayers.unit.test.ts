@@ -52,7 +52,7 @@ test('each payment earns one sending, and 16 at most', () => {
   expect(take()).toBe(false)
   paid()
   expect([take(), take()]).toEqual([true, false])
-  for (let n = 0; n < 20; n++) paid()
+  for (let n = 0; n < 20; n++) paid({ slot: n + 2 })
   expect(Array.from({ length: 20 }, () => take()).filter(Boolean)).toHaveLength(16)
 })
 
@@ -60,6 +60,17 @@ test('one payment that is presented many times at once earns one sending', () =>
   const { take, paid } = openPayers()
   const signature = newSignature(0)
   for (let n = 0; n < 16; n++) paid({ signature })
+  expect([take(), take()]).toEqual([true, false])
+})
+
+test('payments that are presented again in turn earn nothing more, and newer payments do', () => {
+  const { take, paid } = openPayers()
+  const payments = Array.from({ length: 17 }, (_, slot) => ({ slot, signature: newSignature(slot) }))
+  for (const payment of payments) paid(payment)
+  while (take()) continue
+  for (const payment of payments) paid(payment)
+  expect(take()).toBe(false)
+  paid({ slot: 17, signature: newSignature(17) })
   expect([take(), take()]).toEqual([true, false])
 })
 
