@@ -35,6 +35,7 @@ test.each([
   'PAYMENT-RESPONSE',
   'cache-control',
   'location',
+  'X-Address-State',
 ])('a product cannot set the header %s', (name) => {
   const plain = rawHeaders(sold(), {})
   expect(rawHeaders(sold({ headers: { [name]: 'x', ETag: '"1"' } }), {})).toEqual({ ...plain, etag: '"1"' })
