@@ -44,7 +44,7 @@ export interface NodeHeight {
   readonly height: number
 }
 
-const epochInfoJson = z.object({ absoluteSlot: z.int().min(0), blockHeight: z.int().min(0) })
+export const epochInfoJson = z.object({ absoluteSlot: z.int().min(0), blockHeight: z.int().min(0) })
 
 /** Every call updates the state of the node, so health checks need few requests. */
 export function createChainNode(deps: ChainNodeDeps): ChainNode {

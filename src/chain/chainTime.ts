@@ -1,29 +1,24 @@
 import type { Clock } from '@tollbook/core/clock'
 
+export type ChainTime = ReturnType<typeof createChainTime>
+
 /**
  * Ages are computed from the blocks' time. A wrong clock of this machine or an outage of the nodes therefore never
  * makes a payment too old.
  */
-export interface ChainTime {
-  sawTip(blockTimeMs: number): void
-  /** The time of the newest known block plus the time since it was seen. This machine's time until a block is known. */
-  timeMs(): number
-  /** This machine's clock less the chain's time when the newest block was last seen. 0 before the first block. */
-  skewMs(): number
-  /** Time since the newest block was last seen. */
-  ageMs(): number
-}
-
-export function createChainTime(clock: Clock): ChainTime {
+export function createChainTime(clock: Clock) {
   const openedAtMs = clock.monotonicMs()
   let tip: { readonly blockTimeMs: number; readonly seenAtMs: number; readonly skewMs: number } | undefined
   const ageMs = () => clock.monotonicMs() - (tip?.seenAtMs ?? openedAtMs)
   return {
-    sawTip(blockTimeMs) {
+    sawTip(blockTimeMs: number): void {
       tip = { blockTimeMs, seenAtMs: clock.monotonicMs(), skewMs: clock.nowMs() - blockTimeMs }
     },
+    /** The time of the newest known block plus the time since it was seen. This machine's time until a block is known. */
     timeMs: () => (tip === undefined ? clock.nowMs() : tip.blockTimeMs + ageMs()),
+    /** This machine's clock less the chain's time when the newest block was last seen. 0 before the first block. */
     skewMs: () => tip?.skewMs ?? 0,
+    /** Time since the newest block was last seen. */
     ageMs,
   }
 }

@@ -5,10 +5,11 @@ import {
 } from '@solana/spl-token'
 import { Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { assertPresent } from '@tollbook/core/assert'
-import { type Address, readAddress } from '@tollbook/core/address'
+import type { Address } from '@tollbook/core/address'
 import { memoProgram } from '@tollbook/core/programs'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
+import { addressOfKey } from './accountStates.ts'
 
 /** A payout transaction lands or fails as a whole. */
 export interface PayoutOrder {
@@ -25,10 +26,12 @@ export interface PayoutOrder {
   readonly feePayer: Address
 }
 
-export function tokenAccountOf({ mint, tokenProgram }: PaymentTerms, wallet: Address): Address {
+export function tokenAccountOf(
+  { mint, tokenProgram }: Pick<PaymentTerms, 'mint' | 'tokenProgram'>,
+  wallet: Address,
+): Address {
   const [token, program] = [new PublicKey(mint), new PublicKey(tokenProgram)]
-  const account = getAssociatedTokenAddressSync(token, new PublicKey(wallet), true, program)
-  return assertPresent(readAddress(account.toBase58()), 'a public key is an address')
+  return addressOfKey(getAssociatedTokenAddressSync(token, new PublicKey(wallet), true, program))
 }
 
 /** The result is unsigned, so that a multisig or `signPayout` can sign it. */

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { Signature } from '@tollbook/core/signature'
 import {
   type AbsenceReading,
@@ -7,7 +6,7 @@ import {
   ProvenAbsent,
   ProvenExpired,
 } from '../payment/absence.ts'
-import type { ChainNode } from './chainNode.ts'
+import { type ChainNode, epochInfoJson } from './chainNode.ts'
 import { callNode, type RotationDeps } from './rpcClient.ts'
 import { readStatuses } from './signatureStatuses.ts'
 
@@ -52,11 +51,9 @@ async function readEach<R>(
   }
 }
 
-const finalizedJson = z.object({ absoluteSlot: z.int().min(0), blockHeight: z.int().min(0) })
-
 function readFinalized(deps: RotationDeps, node: ChainNode) {
   const params = [{ commitment: 'finalized' }]
-  return callNode(deps, node, { method: 'getEpochInfo', params, result: finalizedJson })
+  return callNode(deps, node, { method: 'getEpochInfo', params, result: epochInfoJson })
 }
 
 async function readAbsence(deps: RotationDeps, node: ChainNode, signature: Signature): Promise<AbsenceReading> {

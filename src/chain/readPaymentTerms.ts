@@ -13,12 +13,12 @@ import {
 } from '@solana/spl-token'
 import { PublicKey } from '@solana/web3.js'
 import { z } from 'zod'
-import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
-import { type Address, readAddress } from '@tollbook/core/address'
+import type { Address } from '@tollbook/core/address'
 import { tokenPrograms } from '@tollbook/core/programs'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransferFee } from '@tollbook/core/transferFee'
+import { addressOfKey } from './accountStates.ts'
 import type { RpcClient } from './nodeClient.ts'
 
 export interface TermsQuestion {
@@ -101,8 +101,8 @@ export async function readPaymentTerms(
   const terms = {
     ...question,
     decimals: mint.decimals,
-    tokenProgram: asAddress(program),
-    paymentTokenAccount: asAddress(tokenAccount),
+    tokenProgram: addressOfKey(program),
+    paymentTokenAccount: addressOfKey(tokenAccount),
     network: `solana:${genesisHash.slice(0, 32)}`,
   }
   return { terms, transferFee: await readTransferFee(rpc, mint) }
@@ -154,10 +154,6 @@ async function readTransferFee(rpc: RpcClient, mint: Mint): Promise<TransferFee 
   const basisPoints = Math.max(...scheduled.map((fee) => fee.transferFeeBasisPoints))
   const maximumBaseUnits = scheduled.map((fee) => fee.maximumFee).reduce((most, fee) => (fee > most ? fee : most), 0n)
   return basisPoints === 0 ? undefined : { basisPoints, maximumBaseUnits }
-}
-
-function asAddress(key: PublicKey): Address {
-  return assertPresent(readAddress(key.toBase58()), 'a public key is an address')
 }
 
 /** Not retryable, because only another configuration fixes this problem. */

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
-import { Fault } from '@tollbook/core/fault'
 import type { Address } from '@tollbook/core/address'
 import type { Balance, BroadcastOptions, ChainReader } from '../payment/chainReader.ts'
 import type { SignedTransaction } from '../payment/proof.ts'
@@ -10,7 +9,7 @@ import { RpcRefusal } from './nodeClient.ts'
 import { proveExpiry } from './proveAbsence.ts'
 import { readPlainEffects } from './plainEffects.ts'
 import { rehearse } from './rehearsal.ts'
-import { callNode, type RotationDeps } from './rpcClient.ts'
+import { createRpcClient, type RotationDeps } from './rpcClient.ts'
 import { readTokenBalance } from './tokenBalance.ts'
 import { readTransaction } from './transactionBytes.ts'
 import { createLookup } from './transactionLookup.ts'
@@ -77,15 +76,9 @@ async function broadcast(deps: RotationDeps, { bytes, rehearses }: Broadcast): P
   // transaction landed.
   const preflight = rehearses === true ? { preflightCommitment: 'confirmed' } : { skipPreflight: true }
   const params = [encoded, { encoding: 'base64', ...preflight }]
-  let lastError: unknown
-  for (const node of deps.nodes.candidates()) {
-    try {
-      await callNode(deps, node, { method: 'sendTransaction', params, result: z.string() })
-      return
-    } catch (error) {
-      lastError = error
-    }
+  try {
+    await createRpcClient(deps).call('sendTransaction', params, z.string())
+  } catch (error) {
+    if (!(error instanceof RpcRefusal)) throw error
   }
-  if (lastError instanceof RpcRefusal) return
-  throw new Fault('no Solana node took the transaction', { cause: lastError, retryable: true })
 }

@@ -1,5 +1,4 @@
-import { getAssociatedTokenAddressSync } from '@solana/spl-token'
-import { PublicKey, VersionedTransaction } from '@solana/web3.js'
+import { VersionedTransaction } from '@solana/web3.js'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { assert } from '@tollbook/core/assert'
 import { sha256Hex } from '@tollbook/core/digest'
@@ -15,6 +14,7 @@ import type {
   SponsorPolicy,
   SponsorProblem,
 } from '../payment/sponsoredTransaction.ts'
+import { tokenAccountOf } from './payoutTransaction.ts'
 import { decodeTransaction, readTransaction } from './transactionBytes.ts'
 
 /*
@@ -37,7 +37,7 @@ const instructionsMax = 8
 const noBytes = new Uint8Array()
 
 interface Instruction {
-  readonly program: string
+  readonly program: Address
   readonly accounts: readonly Address[]
   readonly data: Uint8Array
 }
@@ -151,7 +151,7 @@ function readTransfer({ instructions, payer }: Calls, policy: SponsorPolicy): bi
   const [source, mint, destination, authority] = accounts
   const wallets = mint === undefined ? undefined : policy.receivers.get(mint)
   if (mint === undefined || wallets === undefined) return 'mint'
-  const isPayment = wallets.some((wallet) => destination === tokenAccountOf(mint, wallet, program))
+  const isPayment = wallets.some((wallet) => destination === cachedTokenAccountOf(mint, wallet, program))
   if (!isPayment || source === destination) return 'recipient'
   // Refuse a transfer between wallets of the service, because it pays nothing.
   const isOwn = [...policy.receivers.values()].some((own) => own.includes(payer))
@@ -160,18 +160,14 @@ function readTransfer({ instructions, payer }: Calls, policy: SponsorPolicy): bi
   return amountBaseUnits === 0n ? 'amount' : amountBaseUnits
 }
 
-const tokenAccounts = new Map<string, string>()
+const tokenAccounts = new Map<string, Address>()
 
 /** The result is cached, because deriving the address takes 0.1 ms or more. */
-function tokenAccountOf(mint: Address, paymentWallet: Address, program: string): string {
-  const key = `${mint} ${paymentWallet} ${program}`
-  const known = tokenAccounts.get(key)
-  if (known !== undefined) return known
-  const [wallet, token, owner] = [paymentWallet, mint, program].map((text) => new PublicKey(text))
-  if (wallet === undefined || token === undefined || owner === undefined) return ''
-  const derived = getAssociatedTokenAddressSync(token, wallet, true, owner).toBase58()
-  tokenAccounts.set(key, derived)
-  return derived
+function cachedTokenAccountOf(mint: Address, wallet: Address, tokenProgram: Address): Address {
+  const key = `${mint} ${wallet} ${tokenProgram}`
+  const account = tokenAccounts.get(key) ?? tokenAccountOf({ mint, tokenProgram }, wallet)
+  tokenAccounts.set(key, account)
+  return account
 }
 
 /** Checks nothing else, because the other checks need the terms of this mint. */

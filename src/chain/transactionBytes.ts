@@ -1,12 +1,13 @@
-import { createPublicKey, verify } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { Message, MessageV0, PublicKey, SystemProgram, VersionedTransaction } from '@solana/web3.js'
-import { decodeBase58, decodeBase58Data } from '@tollbook/core/base58'
+import { decodeBase58 } from '@tollbook/core/base58'
 import { sha256Hex } from '@tollbook/core/digest'
+import { type SignedMessage, verifyEd25519 } from '@tollbook/core/ed25519'
 import { type Address, readAddress } from '@tollbook/core/address'
 import type { SignedTransaction } from '../payment/proof.ts'
 import { type Refusal, refuseProof } from '@tollbook/core/refusal'
 import { signatureOfBytes } from '@tollbook/core/signature'
+import { decodeInstructionData } from './instructionData.ts'
 import type { TransactionJson } from './transactionJson.ts'
 
 // Maximum size of a transaction: IPv6's minimum packet of 1,280 bytes less headers.
@@ -60,23 +61,19 @@ function signaturesHold({ message, signatures }: VersionedTransaction): boolean 
   const signed = message.serialize()
   return signatures.every((signature, index) => {
     const key = message.staticAccountKeys[index]
-    return key !== undefined && verifyEd25519(signed, key.toBytes(), signature)
+    return key !== undefined && verifyOnce({ message: signed, publicKey: key.toBytes(), signature })
   })
 }
-
-// DER header of an Ed25519 public key (RFC 8410), because node:crypto does not accept the bare 32 bytes.
-const ed25519KeyHead = Buffer.from('302a300506032b6570032100', 'hex')
 
 // Maximum of remembered signatures. A transaction is verified when it is presented, and again when a node returns it.
 const verifiedMax = 5_000
 const verified = new LRUCache<string, true>({ max: verifiedMax })
 
-function verifyEd25519(data: Uint8Array, publicKey: Uint8Array, signature: Uint8Array): boolean {
+function verifyOnce(signed: SignedMessage): boolean {
   // Key and signature have fixed lengths, so two different triples never have the same bytes.
-  const triple = sha256Hex(Buffer.concat([publicKey, signature, data]))
+  const triple = sha256Hex(Buffer.concat([signed.publicKey, signed.signature, signed.message]))
   if (verified.has(triple)) return true
-  const key = createPublicKey({ key: Buffer.concat([ed25519KeyHead, publicKey]), format: 'der', type: 'spki' })
-  if (!verify(null, data, key, signature)) return false
+  if (!verifyEd25519(signed)) return false
   verified.set(triple, true)
   return true
 }
@@ -107,7 +104,7 @@ export function rebuildTransaction({ version, transaction }: TransactionJson): U
     const rebuilt = new VersionedTransaction(message, signatures)
     return signaturesHold(rebuilt) ? rebuilt.serialize() : false
   } catch {
-    // The library throws for invalid keys and hashes, so the node's answer is wrong.
+    // Invalid keys, hashes and data are thrown, and mean that the node's answer is wrong.
     return false
   }
 }
@@ -130,7 +127,7 @@ function messageV0({
     staticAccountKeys: accountKeys.map((key) => new PublicKey(key)),
     recentBlockhash: recentBlockhash ?? '',
     compiledInstructions: instructions.map(({ programIdIndex, accounts, data }) => {
-      return { programIdIndex, accountKeyIndexes: accounts, data: decodeBase58Data(data) ?? new Uint8Array() }
+      return { programIdIndex, accountKeyIndexes: accounts, data: decodeInstructionData(data) }
     }),
     addressTableLookups: (addressTableLookups ?? []).map((lookup) => ({
       ...lookup,

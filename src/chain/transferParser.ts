@@ -81,35 +81,27 @@ function balancesOf(
   keys: readonly Address[],
   effects: readonly TokenEffect[],
 ): readonly TokenBalance[] {
-  const byAccount = new Map<
-    Address,
-    { mint: Address; owners: Set<Address>; beforeBaseUnits: bigint; afterBaseUnits: bigint }
-  >()
+  const opened = (mint: Address) => ({ mint, owners: new Set<Address>(), beforeBaseUnits: 0n, afterBaseUnits: 0n })
+  const byAccount = new Map<Address, ReturnType<typeof opened>>()
   const seen = (tokenAccount: Address, mint: Address) => {
-    const known = byAccount.get(tokenAccount) ?? {
-      mint,
-      owners: new Set<Address>(),
-      beforeBaseUnits: 0n,
-      afterBaseUnits: 0n,
-    }
+    const known = byAccount.get(tokenAccount) ?? opened(mint)
     byAccount.set(tokenAccount, known)
     return known
   }
-  for (const balance of raw.preTokenBalances ?? []) {
-    const known = seen(keyAt(keys, balance.accountIndex), addressOf(balance.mint))
-    known.owners.add(addressOf(balance.owner))
-    known.beforeBaseUnits = BigInt(balance.uiTokenAmount.amount)
+  const seenWithOwner = ({ accountIndex, mint, owner }: TokenBalanceJson) => {
+    const known = seen(keyAt(keys, accountIndex), addressOf(mint))
+    known.owners.add(addressOf(owner))
+    return known
   }
-  for (const balance of raw.postTokenBalances ?? []) {
-    const known = seen(keyAt(keys, balance.accountIndex), addressOf(balance.mint))
-    known.owners.add(addressOf(balance.owner))
-    known.afterBaseUnits = BigInt(balance.uiTokenAmount.amount)
-  }
+  for (const balance of raw.preTokenBalances ?? [])
+    seenWithOwner(balance).beforeBaseUnits = BigInt(balance.uiTokenAmount.amount)
+  for (const balance of raw.postTokenBalances ?? [])
+    seenWithOwner(balance).afterBaseUnits = BigInt(balance.uiTokenAmount.amount)
   for (const effect of effects) {
     if (effect.kind === 'open') seen(effect.tokenAccount, effect.mint).owners.add(effect.owner)
   }
-  return [...byAccount].map(([tokenAccount, { mint, owners, beforeBaseUnits, afterBaseUnits }]) => {
-    return { tokenAccount, mint, ownersSeen: [...owners], beforeBaseUnits, afterBaseUnits }
+  return [...byAccount].map(([tokenAccount, { owners, ...known }]) => {
+    return { tokenAccount, ...known, ownersSeen: [...owners] }
   })
 }
 

@@ -70,17 +70,9 @@ export interface AnswerMore {
 
 export function refusalAnswer(refusal: Refusal, { members, headers, toolWords }: AnswerMore = {}): Answer {
   const { code, message, reason, details, retryAfterSeconds } = refusal
-  const body = {
-    error: message,
-    code,
-    ...(reason === undefined ? {} : { reason }),
-    ...(details === undefined
-      ? {}
-      : { details: details.map(({ field, message: text }) => ({ field, message: text })) }),
-    ...members,
-  }
+  const body = JSON.stringify({ error: message, code, reason, details, ...members })
   const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
-  const answer = jsonAnswer(refusalStatuses[code], JSON.stringify(body), { ...retry, ...headers })
+  const answer = jsonAnswer(refusalStatuses[code], body, { ...retry, ...headers })
   return toolWords === undefined ? answer : { ...answer, offer: [{ toolWords }] }
 }
 

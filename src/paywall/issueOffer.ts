@@ -32,9 +32,7 @@ export interface OfferQuestion {
 
 export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Promise<Answer | Refusal> {
   const { ordered, ...asked } = question
-  const { price } = asked
-  const covers = ordered?.covers?.()
-  const { request } = asked
+  const { price, request } = asked
   const marking = deps.rails.filter((rail) => rail.description !== undefined && rail.identify(request) !== undefined)
   const markedBy = marking.map(({ name }) => name)
   const offer: Offer = {
@@ -51,11 +49,11 @@ export async function issueOffer(deps: OfferDeps, question: OfferQuestion): Prom
     code: 'PAYMENT_REQUIRED',
     pricing: {
       endpoint: price.endpoint,
-      ...(request.tool === undefined ? {} : { method: request.method }),
+      method: request.tool === undefined ? undefined : request.method,
       priceUSD: displayNumber(price.priceMicroUsd, usdDecimals),
       tokenPrice: displayNumber(price.tokenPriceAttoUsd, tokenPriceDecimals),
       requiredTokens: displayNumber(price.requiredBaseUnits, price.decimals),
-      ...(covers === undefined ? {} : { covers }),
+      covers: ordered?.covers?.(),
     },
   }
   const answer = jsonAnswer(402, JSON.stringify(withMembers(body, challenges)), headersOf(challenges))
@@ -70,7 +68,7 @@ export function openOffer<Q extends Omit<OfferQuestion, 'request' | 'ordered'>>(
   return { id: newId('quote'), ...question, issuedAtMs, expiresAtMs: issuedAtMs + quoteTtlMs }
 }
 
-function withMembers(body: { readonly [name: string]: Json }, challenges: readonly Challenge[]): Json {
+function withMembers(body: object, challenges: readonly Challenge[]): Json {
   const parts = [body, ...challenges.map(({ members }) => members)]
   const whole = Object.assign({}, ...parts)
   const count = parts.reduce((sum, part) => sum + Object.keys(part).length, 0)

@@ -42,8 +42,10 @@ export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: 
   )
   try {
     const { requestId, order, settlement } = run
-    const { reference: payment, price, debit } = settlement
-    const metered = debit === undefined ? {} : await meteredJob(deps, settlement)
+    const { reference: payment, price } = settlement
+    const metering = await meteringOf(deps, settlement)
+    const metered =
+      metering === undefined ? {} : { metered: { price: metering.price, budgetMicroUsd: price.priceMicroUsd } }
     const job = { requestId, payer: order.wallet, payment, price, ...metered, signal: late.signal }
     const delivery = ordered.deliver(job)
     const outcome = await Promise.race([delivery, deadline.then(() => tooLate(handlerTimeoutMs))])
@@ -63,12 +65,6 @@ export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: 
 
 // Reason for the abort. Without a reason, the signal creates a DOMException with a stack, which cost 2 % of a debit.
 const isOver = 'the handler has ended'
-
-async function meteredJob(deps: MeteringDeps, settlement: Pick<Settlement, 'debit' | 'priceList' | 'price'>) {
-  const metering = await meteringOf(deps, settlement)
-  if (metering === undefined) return {}
-  return { metered: { price: metering.price, budgetMicroUsd: settlement.price.priceMicroUsd } }
-}
 
 function tooLate(handlerTimeoutMs: number): Failure {
   return { kind: 'failed', code: 'UPSTREAM_TIMEOUT', message: `the answer was not ready within ${handlerTimeoutMs} ms` }

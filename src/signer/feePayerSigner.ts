@@ -5,24 +5,11 @@ import type { Ed25519Signer } from '@tollbook/core/ed25519'
 import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
 import { readSponsored } from '../chain/sponsoredTransaction.ts'
 import { type DollarSetting, possibleMints } from '../payment/dollar.ts'
-import type {
-  RehearsedBalance,
-  SigningStanding,
-  SponsorPolicy,
-  SponsorProblem,
-} from '../payment/sponsoredTransaction.ts'
+import type { RehearsedBalance, SponsorPolicy, SponsorProblem } from '../payment/sponsoredTransaction.ts'
 import type { SigningJournal, SigningQuestion } from './signingJournal.ts'
 import { isSigningRule, type LamportLimits, type SigningRule } from './signingRules.ts'
 
-/** Signs payments of other wallets as their fee payer, only within its rules and budget. */
-export interface FeePayerSigner {
-  readonly address: Address
-  /** Returns the budget of the current day, and the unused part of it. */
-  day(): Promise<DayBudget>
-  find(question: SigningQuestion): Promise<SigningStanding>
-  sign(bytes: Uint8Array, balance: RehearsedBalance): Promise<SigningOutcome>
-  recordOutcome: SigningJournal['recordOutcome']
-}
+export type FeePayerSigner = ReturnType<typeof createFeePayerSigner>
 
 /** Budget of one UTC day. */
 export interface DayBudget {
@@ -76,18 +63,21 @@ export function whySpent({ leftLamports }: DayBudget, limits: LamportLimits): st
 }
 
 /**
+ * Signs payments of other wallets as their fee payer, only within its rules and budget.
+ *
  * Does not trust statements of the service about a transaction. The only exception is the balance in a rehearsal, which
  * can cost the signer only lamports of its budget.
  */
-export function createFeePayerSigner({ key, journal, limits, terms }: FeePayerSignerDeps): FeePayerSigner {
+export function createFeePayerSigner({ key, journal, limits, terms }: FeePayerSignerDeps) {
   const address = assertPresent(readAddress(encodeBase58(key.publicKey)), 'a public key is an address')
   return {
     address,
-    async day() {
+    /** Returns the budget of the current day, and the unused part of it. */
+    async day(): Promise<DayBudget> {
       return { lamports: limits.perDayLamports, leftLamports: limits.perDayLamports - (await journal.spentToday()) }
     },
-    find: (question) => journal.find(question),
-    async sign(bytes, balance) {
+    find: (question: SigningQuestion) => journal.find(question),
+    async sign(bytes: Uint8Array, balance: RehearsedBalance): Promise<SigningOutcome> {
       const transaction = readSponsored(bytes, { ...terms, feePayer: address })
       if (typeof transaction === 'string') return { problem: transaction }
       const { digest, payer: wallet, mint, amountBaseUnits, message, feeLamports: lamports } = transaction
@@ -103,6 +93,6 @@ export function createFeePayerSigner({ key, journal, limits, terms }: FeePayerSi
       assert(isSigningRule(rule), `${rule} is a rule of the journal`)
       return { rule }
     },
-    recordOutcome: (digest, outcome) => journal.recordOutcome(digest, outcome),
+    recordOutcome: (digest: string, outcome: 'failed' | 'absent') => journal.recordOutcome(digest, outcome),
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Address, readAddress } from '@tollbook/core/address'
+import { readAddress } from '@tollbook/core/address'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
@@ -10,13 +10,6 @@ import type { SignerAddress } from './signerAddress.ts'
 import { type CallSigner, createCallSigner, type SignerReply } from './signerCall.ts'
 import type { RehearsedBalance, SigningStanding } from '../payment/sponsoredTransaction.ts'
 import { isSigningRule, type SigningRule, signingRules } from './signingRules.ts'
-
-export interface SignerClient {
-  standing(): Promise<{ readonly address: Address; readonly whyClosed: string | undefined }>
-  find(transaction: Pick<SponsoredTransaction, 'digest' | 'payer'>): Promise<SigningStanding>
-  sign(transaction: SponsoredTransaction, balance: RehearsedBalance): Promise<Signature | Refusal>
-  recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void>
-}
 
 export interface SignerClientOptions {
   readonly address: SignerAddress
@@ -47,15 +40,18 @@ function invalid(context: z.core.$RefinementCtx): never {
 const standingForMs = 1_000
 
 /** Caches the signer's state for `standingForMs`, so that most offers need no call. */
-export function createSignerClient({ address: place, clock, onBudget }: SignerClientOptions): SignerClient {
+export function createSignerClient({ address: place, clock, onBudget }: SignerClientOptions) {
   const call = createCallSigner(place, clock)
   return {
     standing: rememberStanding(clock, () => readStanding(call, onBudget)),
-    async find({ digest, payer }) {
+    async find({ digest, payer }: Pick<SponsoredTransaction, 'digest' | 'payer'>): Promise<SigningStanding> {
       const { signature: given, asOf } = parse(foundJson, await call({ path: `/signatures/${digest}?wallet=${payer}` }))
       return { signature: given, asOf }
     },
-    async sign(transaction, { heldBaseUnits, asOf }) {
+    async sign(
+      transaction: SponsoredTransaction,
+      { heldBaseUnits, asOf }: RehearsedBalance,
+    ): Promise<Signature | Refusal> {
       const query = new URLSearchParams({ held: String(heldBaseUnits), asOf })
       const reply = await call({ path: `/signatures?${query.toString()}`, method: 'POST', body: transaction.bytes })
       const outcome = parse(outcomeJson, reply)
@@ -63,7 +59,7 @@ export function createSignerClient({ address: place, clock, onBudget }: SignerCl
       if ('problem' in outcome) return refuseProof('not_sponsored', outcome.problem)
       return refuseByRule(outcome.rule, transaction)
     },
-    async recordOutcome(digest, outcome) {
+    async recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void> {
       const { status } = await call({ path: `/signatures/${digest}/${outcome}`, method: 'POST' })
       if (status !== 200) throw new Fault('the signer did not record the outcome of a payment', { retryable: true })
     },
@@ -118,9 +114,9 @@ function rememberStanding(clock: SignerClientOptions['clock'], read: () => Promi
   }
 }
 
-type SignerStanding = Awaited<ReturnType<SignerClient['standing']>>
+type SignerStanding = Awaited<ReturnType<typeof readStanding>>
 
-async function readStanding(call: CallSigner, onBudget?: (day: DayBudget) => void): Promise<SignerStanding> {
+async function readStanding(call: CallSigner, onBudget?: (day: DayBudget) => void) {
   const { address: own, isOpen, ...standing } = parse(standingJson, await call({ path: '/' }))
   if (standing.day !== undefined) onBudget?.(standing.day)
   const { whyClosed = 'the signer does not say why it is closed' } = standing

@@ -27,13 +27,7 @@ export interface ErrorMore {
 /** For an error that no product is involved in. The code determines the status. */
 export function errorAnswer(code: TransportError, error: string, more: ErrorMore = {}): Answer {
   const { details, requestId, headers } = more
-  const body = {
-    error,
-    code,
-    ...(details === undefined ? {} : { details }),
-    ...(requestId === undefined ? {} : { requestId }),
-  }
-  return jsonAnswer(transportErrors[code], JSON.stringify(body), headers)
+  return jsonAnswer(transportErrors[code], JSON.stringify({ error, code, details, requestId }), headers)
 }
 
 /** A path that is hidden from this caller gets the same answer. */

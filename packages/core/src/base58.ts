@@ -24,14 +24,4 @@ export function isBase58Of32Bytes(text: string): boolean {
   return text.length <= 44 && decodeBase58(text, 32) !== undefined
 }
 
-/** The chain limits the length of instruction data. Undefined if the text is too long or not base58. */
-export function decodeBase58Data(text: string): Uint8Array | undefined {
-  if (text === '') return new Uint8Array()
-  return text.length <= dataCharactersMax && alphabet.test(text) ? base58.decode(text) : undefined
-}
-
-// Maximum characters of instruction data. A version 1 transaction has at most 4,096 bytes, which are at most 5,600
-// characters (25 ms to decode).
-const dataCharactersMax = 5_600
-
 const alphabet = /^[1-9A-HJ-NP-Za-km-z]+$/

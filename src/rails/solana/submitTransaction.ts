@@ -1,5 +1,4 @@
 import { assertNever } from '@tollbook/core/assert'
-import type { Address } from '@tollbook/core/address'
 import { bindSecret } from '@tollbook/core/binding'
 import type { Finding, Unknown } from '../../payment/chainReader.ts'
 import { type Order, type PaymentState } from '../../payment/payment.ts'
@@ -194,18 +193,8 @@ export function judgeEffects(
   { effects, order, transaction, price }: RehearsedPayment,
 ): Refusal | undefined {
   if (effects.balances !== undefined) {
-    const { movements, memos, balances } = effects
-    const { signers, bytes } = transaction
-    const record = {
-      signers,
-      bytes,
-      movements,
-      memos,
-      balances,
-      slot: 0,
-      blockTimeMs: undefined,
-      failure: undefined,
-    }
+    const unlanded = { slot: 0, blockTimeMs: undefined, failure: undefined }
+    const record = { ...transaction, ...effects, balances: effects.balances, ...unlanded }
     const verdict = settle({ record, wallet: order.wallet, price, terms })
     return isRefusal(verdict) ? verdict : undefined
   }
@@ -218,7 +207,7 @@ export function judgeEffects(
     return refuseProof('burn_insufficient', `burns ${burnedBaseUnits}, required ${due.burnBaseUnits} base units`)
   const transferFee = terms.transferFee?.()
   const arrivingBaseUnits = own
-    .filter((movement) => isPayment(movement, terms.paymentTokenAccount))
+    .filter((movement) => movement.kind === 'transfer' && movement.destination === terms.paymentTokenAccount)
     .reduce((sum, { amountBaseUnits }) => {
       return sum + amountBaseUnits - (transferFee === undefined ? 0n : feeOf(amountBaseUnits, transferFee))
     }, 0n)
@@ -228,10 +217,6 @@ export function judgeEffects(
         `transfers ${arrivingBaseUnits}, required ${due.transferBaseUnits} base units`,
       )
     : undefined
-}
-
-function isPayment(movement: TokenMovement, paymentTokenAccount: Address): boolean {
-  return movement.kind === 'transfer' && movement.destination === paymentTokenAccount
 }
 
 function sumOf(movements: readonly TokenMovement[]): bigint {

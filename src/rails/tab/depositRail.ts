@@ -11,8 +11,7 @@ export function withDeposits<P extends Proof>(
   depositPath: string,
 ): PaymentRail<P> {
   const of = (endpoint: string) => (pathOf(endpoint) === depositPath ? deposits : goods)
-  const { resume } = goods
-  const { explain } = goods
+  const { resume, explain } = goods
   return {
     ...goods,
     challenge: (offer) => of(offer.product.path).challenge(offer),
