@@ -6,7 +6,7 @@ import { buyDeposit } from '@tollbook/client/tab/buyDeposit'
 const [token, usdc, usdt] = ['token', 'usdc', 'usdt']
 
 /** The ways in which a payer of the token and of two dollars tries a deposit that no service takes. */
-async function triedFor(openedMint: string | undefined) {
+async function triedFor(openedMint: string | undefined, protocols = ['x402', 'mpp']) {
   const tried: unknown[] = []
   const pay = (buyer: Payer, { content: { url } }: PayableRequest) => {
     tried.push([new URL(url).pathname, buyer.pins.expectedMint, buyer.dollarMints, buyer.protocols])
@@ -15,7 +15,7 @@ async function triedFor(openedMint: string | undefined) {
   const opened = openedMint && { tab: 't', deposit: 'd', mint: openedMint, origin: 'o', endsAtMs: 1 }
   const record = { service: 'https://api.example', depositUsd: 1, idempotencyKey: 'k', isClosed: false, opened }
   // The whole payer is more than what is asked here.
-  const payer = { pins: { expectedMint: token }, dollarMints: [usdc, usdt], protocols: ['x402', 'mpp'], open: {} }
+  const payer = { pins: { expectedMint: token }, dollarMints: [usdc, usdt], protocols, open: {} }
   const question = { service: record.service, option: { depositUsd: 1 }, signal: new AbortController().signal, pay }
   await buyDeposit(...([payer, question, { record, order: {} }] as unknown as Parameters<typeof buyDeposit>))
   return tried
@@ -30,4 +30,8 @@ test('a top-up is tried in the mint of its tab only, and a first deposit in each
   expect(await triedFor(undefined)).toEqual([inToken, ...inDollars([usdc, usdt])])
   expect(await triedFor(usdt)).toEqual(inDollars([usdt]))
   expect((await triedFor(token))[0]).toEqual(inToken)
+})
+
+test('a tab in dollars of a payer without another protocol has no way for a top-up, and says so', async () => {
+  await expect(triedFor(usdt, [])).rejects.toMatchObject({ name: 'QuoteRefused', problem: 'other_mint' })
 })

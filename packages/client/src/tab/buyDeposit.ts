@@ -54,7 +54,7 @@ export async function buyDeposit(payer: Payer, question: TabQuestion, deposit: D
     }
   }
   if (refused === undefined && answer !== undefined) return answer
-  throw refused
+  throw refused ?? new QuoteRefused(quoteProblem('other_mint', 'no protocol pays in dollarMints'), undefined)
 }
 
 /** A top-up must be in the mint of its tab. */

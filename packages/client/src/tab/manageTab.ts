@@ -62,7 +62,10 @@ export function createPayingTabs(payer: Payer, pay: Pay): PayingTabs {
       throw new PayerFault('SERVICE_UNAVAILABLE', `${service} sells no tabs now`, { retryable: false })
     },
     status: (url, { signal = new AbortController().signal } = {}) => status(serviceOf(url), signal),
-    close: (url, { signal = new AbortController().signal } = {}) => closeTab(payer, serviceOf(url), signal),
+    close(url, { signal = new AbortController().signal } = {}) {
+      const service = serviceOf(url)
+      return payer.tabs.exclusively(service, signal, () => closeTab(payer, service, signal))
+    },
   }
 }
 

@@ -105,7 +105,15 @@ async function recover(payer: Payer, { record, question, error }: FailedOpening)
   throw error
 }
 
-/** False if the limits, the wallet or the service do not permit another deposit. */
+/** Keeps the record of another tab, which a call may have opened after this tab was closed. */
+export async function markClosed(payer: Payer, { service, signal }: TabQuestion, { opened }: OpenedRecord) {
+  await payer.tabs.exclusively(service, signal, async () => {
+    const current = await payer.tabs.read(service)
+    if (current?.opened?.tab === opened.tab) await payer.tabs.write({ ...current, isClosed: true })
+  })
+}
+
+/** False if the limits, the wallet or the service do not permit another deposit, or if the tab was replaced. */
 export async function topUpTab(
   payer: Payer,
   question: TabQuestion,
@@ -114,15 +122,18 @@ export async function topUpTab(
   const { service, option, signal } = question
   const { tab } = record.opened
   return payer.tabs.exclusively(service, signal, async () => {
+    const current = await payer.tabs.read(service)
+    if (current?.opened?.tab !== tab) return false
     // Read the balance again, because another call may have topped up the tab.
     const { balanceBaseUnits } = await readTab(payer, { service, tab, signal })
     if (BigInt(balanceBaseUnits) >= neededBaseUnits) return true
-    const order = { depositUsd: option.depositUsd, tab }
-    const { deposit, ...settled } = record
-    const current = (await payer.tabs.read(service))?.deposit ?? deposit
-    const unsettled = { ...settled, depositUsd: option.depositUsd, ...(current && { deposit: current }) }
+    const { depositUsd } = option
+    const { deposit: _unsettled, ...settled } = current
     try {
-      const { status } = await buyDeposit(payer, question, { record: unsettled, order })
+      const { status } = await buyDeposit(payer, question, {
+        record: { ...current, depositUsd },
+        order: { depositUsd, tab },
+      })
       if (status !== 200) return false
       await payer.tabs.write(settled)
       return true

@@ -9,7 +9,7 @@ import { PaymentError, PaymentRefused } from '../paymentError.ts'
 import type { Offer } from '../readOffer.ts'
 import { SpendingLimitExceeded } from '../spendingLimit.ts'
 import type { Pay } from './buyDeposit.ts'
-import { findTab, topUpTab } from './openTab.ts'
+import { findTab, markClosed, topUpTab } from './openTab.ts'
 import { type DebitTerms, termsIn } from './debitTerms.ts'
 import { signDebit, type SignedRequest, signedRequestOf } from './tabDebit.ts'
 import type { OpenedRecord } from './tabRecords.ts'
@@ -113,7 +113,7 @@ async function debit(payer: Payer, { order, quote, terms, pay }: DebitQuestion) 
     const again = await presentDebit(payer, { record, order, maxBaseUnits, signed })
     return typeof again === 'string' ? undefined : again
   }
-  if (endedReasons.has(first)) await payer.tabs.write({ ...record, isClosed: true })
+  if (endedReasons.has(first)) await markClosed(payer, question, record)
   return undefined
 }
 

@@ -1,0 +1,191 @@
+import { expect, test } from 'vitest'
+import { Keypair } from '@solana/web3.js'
+import type { PayingFetchOptions } from '@tollbook/client/payer'
+import { createPayer } from '@tollbook/client/payer'
+import type { PaymentStore } from '@tollbook/client/paymentStore'
+import { readOffer } from '@tollbook/client/readOffer'
+import { readRequest } from '@tollbook/client/payableRequest'
+import { payOnTab } from '@tollbook/client/tab/payOnTab'
+import { createTabRecords, type TabRecord } from '@tollbook/client/tab/tabRecords'
+import { encodeBase58 } from '@tollbook/core/base58'
+import { systemClock } from '@tollbook/core/clock'
+import { assertPresent } from '@tollbook/core/assert'
+import { createPayingFetch } from '@tollbook/client/payingFetch'
+import { openScene, rejectionOf } from './support/payerScene.ts'
+import { makeQuote, mint } from './support/testToken.ts'
+
+/* A payer with an open tab in its store. Debits and questions about tabs are answered by a script. */
+
+const path = '/api/data/crypto?symbol=BTC'
+const deposit = encodeBase58(new Uint8Array(64).fill(7))
+const delivered = () => Response.json({ success: true, data: {}, receipt: { signature: deposit } })
+const refusedAs = (reason: string) => Response.json({ error: 'no', code: 'INVALID_PAYMENT', reason }, { status: 402 })
+
+interface Script {
+  debit?: () => Response | Promise<Response>
+  tab?: () => Response
+}
+
+function memoryStore(): PaymentStore {
+  const texts = new Map<string, string | undefined>()
+  return {
+    keep: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+    pending: () => Promise.resolve([]),
+    spending: () => Promise.resolve([]),
+    readTab: (name) => Promise.resolve(texts.get(name)),
+    keepTab: (name, text) => Promise.resolve(void texts.set(name, text)),
+  }
+}
+
+async function openTabScene(script: Script = {}, options: Partial<PayingFetchOptions> = {}) {
+  const scene = await openScene()
+  const { wallet, clock, service } = scene
+  const store = memoryStore()
+  const records = createTabRecords(store, wallet.address)
+  const recordOf = (tab: string): TabRecord => ({
+    format: 'tollbook-tab-1',
+    service: service.baseUrl,
+    wallet: wallet.address,
+    secretKey: Buffer.from(Keypair.generate().secretKey).toString('base64'),
+    depositUsd: 1,
+    idempotencyKey: 'key',
+    opened: { tab, deposit, mint: mint.toBase58(), origin: 'o', endsAtMs: clock.nowMs() + 1e9 } as never,
+    isClosed: false,
+  })
+  const sent = { debits: 0, deposits: 0 }
+  const given: PayingFetchOptions = {
+    wallet,
+    clock,
+    store,
+    rpcUrl: service.rpcUrl,
+    spendingLimit: { perRequest: { usd: '0.05' }, total: { usd: '9' } },
+    tab: { depositUsd: 0 },
+    async fetch(input, init) {
+      const { pathname } = new URL(new Request(input).url)
+      if (pathname === '/api/tabs') sent.deposits++
+      if (pathname.startsWith('/api/tabs/')) return script.tab?.() ?? fetch(input, init)
+      const proof = Buffer.from(new Headers(init?.headers).get('x-payment-proof') ?? '', 'base64').toString()
+      if (!proof.startsWith('tab')) return fetch(input, init)
+      sent.debits++
+      return script.debit?.() ?? delivered()
+    },
+    ...options,
+  }
+  return { ...scene, records, recordOf, sent, given, payingFetch: createPayingFetch(given) }
+}
+
+test('a debit that was refused after its tab was replaced keeps the record of the new tab', async () => {
+  const { payingFetch, url, records, recordOf, service } = await openTabScene({
+    async debit() {
+      await records.write(recordOf('new'))
+      return refusedAs('tab_closed')
+    },
+  })
+  await records.write(recordOf('old'))
+  expect((await payingFetch(url(path))).status).toBe(200)
+  expect(await records.read(service.baseUrl)).toMatchObject({ opened: { tab: 'new' }, isClosed: false })
+})
+
+test('a debit that is refused for the end of its tab closes the record, and no other tab is opened', async () => {
+  const { payingFetch, url, records, recordOf, service, sent } = await openTabScene(
+    { debit: () => refusedAs('tab_closed') },
+    { tab: { depositUsd: 1 } },
+  )
+  await records.write(recordOf('old'))
+  for (let request = 0; request < 2; request++) expect((await payingFetch(url(path))).status).toBe(200)
+  expect(await records.read(service.baseUrl)).toMatchObject({ opened: { tab: 'old' }, isClosed: true })
+  expect(sent).toEqual({ debits: 1, deposits: 0 })
+})
+
+test('a tab that was replaced before its top-up gets no deposit, and the new record is kept', async () => {
+  const { payingFetch, url, records, recordOf, service, sent } = await openTabScene(
+    {
+      async debit() {
+        await records.write(recordOf('new'))
+        return Response.json({ error: 'no', code: 'INSUFFICIENT_BALANCE' }, { status: 402 })
+      },
+    },
+    { tab: { depositUsd: 1, topUp: true } },
+  )
+  await records.write(recordOf('old'))
+  expect((await payingFetch(url(path))).status).toBe(200)
+  expect(await records.read(service.baseUrl)).toMatchObject({ opened: { tab: 'new' }, isClosed: false })
+  expect(sent.deposits).toBe(0)
+})
+
+test.each([429, 403, 302])(
+  'a deposit whose tab is asked for and answered %s is not paid a second time',
+  async (status) => {
+    const { payingFetch, wallet, records, recordOf, service, clock } = await openTabScene(
+      { tab: () => new Response('{}', { status }) },
+      { tab: { depositUsd: 1 } },
+    )
+    const { opened: _none, ...unopened } = recordOf('none')
+    const signedAtMs = clock.nowMs() - 11 * 60_000
+    await records.write({ ...unopened, deposit: { signature: deposit, signedAtMs } })
+    service.quote = (endpoint) => depositQuote(endpoint)
+    await rejectionOf(payingFetch.tabs.open(service.baseUrl))
+    expect(wallet.signed).toBe(0)
+  },
+)
+
+test('a deposit of which the service knows no tab, and which can no longer land, is paid once more', async () => {
+  const { payingFetch, wallet, records, recordOf, service, clock } = await openTabScene(
+    { tab: () => new Response('{}', { status: 404 }) },
+    { tab: { depositUsd: 1 } },
+  )
+  const { opened: _none, ...unopened } = recordOf('none')
+  service.quote = (endpoint) => depositQuote(endpoint)
+  for (const [ageMs, signed] of [
+    [9 * 60_000, 0],
+    [11 * 60_000, 1],
+  ] as const) {
+    await records.write({ ...unopened, deposit: { signature: deposit, signedAtMs: clock.nowMs() - ageMs } })
+    await rejectionOf(payingFetch.tabs.open(service.baseUrl))
+    expect(wallet.signed).toBe(signed)
+  }
+})
+
+/** A deposit burns nothing. */
+function depositQuote(endpoint: string) {
+  const { quote, ...offer } = makeQuote({ endpoint, priceUSD: 1, nowMs: Date.now() })
+  return {
+    ...offer,
+    distribution: { burn: '0%', provider: '100%' },
+    burnInfo: { percentage: 0, tokensToBurn: 0 },
+    quote: { ...quote, burnBaseUnits: '0', transferBaseUnits: quote.requiredBaseUnits },
+  }
+}
+
+test('an offer that expired while a debit waited for its consent is not paid separately', async () => {
+  const { payingFetch, url, wallet, clock } = await openTabScene(
+    {},
+    {
+      async onEvent({ kind }) {
+        if (kind === 'debiting') for (let waited = 0; waited <= 300_000; waited += 19_000) await clock.sleep(19_000)
+      },
+    },
+  )
+  expect(await rejectionOf(payingFetch(url(path)))).toMatchObject({
+    name: 'PaymentNotSent',
+    message: expect.stringContaining('expired'),
+  })
+  expect(wallet.signed).toBe(0)
+})
+
+test('a thousand prices are known at most', async () => {
+  const { given, records, recordOf, url } = await openTabScene()
+  await records.write(recordOf('tab'))
+  const payer = createPayer(given)
+  const unpriced = { quote: {} as never, atMs: 0 }
+  for (let place = 0; place < 1_000; place++) payer.tabs.prices.set(`GET ${place}`, unpriced)
+  const request = await readRequest(url(path), undefined)
+  const offered = Response.json(makeQuote({ endpoint: '/api/data/crypto', nowMs: Date.now() }), { status: 402 })
+  const offer = await readOffer(offered, { clock: systemClock, isTool: false, protocols: [], mint: undefined })
+  if (offer instanceof Response) throw new Error('no offer')
+  const pay = () => Promise.reject(new Error('no deposit'))
+  const answer = assertPresent(await payOnTab(payer, { request, idempotencyKey: 'k', offer }, pay), 'an answer')
+  expect(answer.status).toBe(200)
+  expect(payer.tabs.prices.size).toBe(1)
+})
