@@ -96,6 +96,34 @@ test('a reader who stops a stream has the part that it wanted, and its payment i
   expect(open.size).toBe(0)
 })
 
+test('a stream that breaks unread and is then stopped does not keep its payment from the next call', async () => {
+  const open = new Map<string, PendingPayment>()
+  const { payingFetch, url } = await openScene({
+    store: storeIn(open),
+    fetch: (input, init) => {
+      const proof = new Headers(init?.headers).get('x-payment-proof')
+      if (proof === null) return fetch(input, init)
+      const location = `/api/receipts/solana:${readPresentedProof(proof).signature}?attempt=attempt_1`
+      let pulls = 0
+      const body = new ReadableStream({
+        pull(controller) {
+          if (++pulls === 1) controller.enqueue(Buffer.from('data: one\n\n'))
+          else controller.error(new Error('the connection broke'))
+        },
+      })
+      const headers = { 'content-type': 'text/event-stream', 'receipt-location': location }
+      return Promise.resolve(new Response(body, { headers }))
+    },
+  })
+  const body = (await payingFetch(url(crypto))).body
+  await awaitTurns()
+  await body?.cancel().catch(() => undefined)
+  expect(open.size).toBe(0)
+})
+
+/** Lets all steps run that wait for no event of the outside. */
+const awaitTurns = () => new Promise((resolve) => void setImmediate(resolve))
+
 test.each([
   ['breaks', 'broken stream'],
   ['ends without its receipt', 'short stream'],
@@ -276,6 +304,18 @@ test('a wallet that signs after the quote has ended has paid nothing', async () 
   const error = await rejectionOf(slow.payingFetch(slow.url(crypto)))
   expect(error).toBeInstanceOf(PaymentNotSent)
   expect([slow.service.presented.length, service.presented.length]).toEqual([0, 0])
+})
+
+test('an offer that expires before its signature is requested is not signed', async () => {
+  const scene = await openScene({
+    async onEvent({ kind }) {
+      if (kind !== 'quoted') return
+      for (let waitedMs = 0; waitedMs <= 300_000; waitedMs += 19_000) await scene.clock.sleep(19_000)
+    },
+  })
+  const error = await rejectionOf(scene.payingFetch(scene.url(crypto)))
+  expect(error).toMatchObject({ name: 'PaymentNotSent', message: expect.stringContaining('the offer has expired') })
+  expect([scene.wallet.signed, scene.service.presented.length]).toEqual([0, 0])
 })
 
 test('a wallet that returns the transaction unsigned has paid nothing', async () => {

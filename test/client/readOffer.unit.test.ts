@@ -37,3 +37,14 @@ test('the offer in the mint that the payer expects is read, whichever protocol h
 test('without an offer in that mint, the one of Tollbook is read and refused later', async () => {
   expect(await protocolFor(dollars, token)).toBe('tollbook')
 })
+
+test('of two protocols the one with the expected mint is read, whatever their order', async () => {
+  const request = { amount: '1', currency: dollars, recipient: token }
+  const charge = { ...request, methodDetails: { network: 'x', feePayer: true, feePayerKey: dollars } }
+  const coded = Buffer.from(JSON.stringify(charge)).toString('base64url')
+  const both = answer({ x402: token })
+  both.headers.set('www-authenticate', `Payment id="1", method="solana", intent="charge", request="${coded}"`)
+  const protocols = ['x402', 'mpp'] as const
+  const offer = await readOffer(both, { clock: systemClock, isTool: false, protocols, mint: dollars })
+  expect(offer).toMatchObject({ sponsored: { protocol: 'mpp', mint: dollars } })
+})

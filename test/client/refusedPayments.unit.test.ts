@@ -145,6 +145,8 @@ test('a payment with a fee payer that was given up is never returned: its absenc
 
 test('of many refused payments the newest twenty are looked up, because older ones were looked up when they were new', async () => {
   const signatures = Array.from({ length: 25 }, (_, nth) => encodeBase58(new Uint8Array(64).fill(nth + 1)))
+  // A folder lists its files by name, not by time.
+  const listed = signatures.map((signature, nth) => ({ signature, lastValidBlockHeight: 1, signedAtMs: nth })).reverse()
   const asked: string[] = []
   const chain = {
     finalizedTip: () => Promise.resolve({ height: 10, slot: 1 }),
@@ -153,9 +155,7 @@ test('of many refused payments the newest twenty are looked up, because older on
       return Promise.resolve('confirmed')
     },
   }
-  const store = {
-    refused: () => Promise.resolve(signatures.map((signature) => ({ signature, lastValidBlockHeight: 1 }))),
-  }
+  const store = { refused: () => Promise.resolve(listed) }
   // The whole payer is more than what is asked here.
   const deps = { chain, store, open: {} } as unknown as Parameters<typeof createRefusedPayments>[0]
   expect(await createRefusedPayments(deps).giveBack()).toBe(false)

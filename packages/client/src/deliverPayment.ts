@@ -1,6 +1,5 @@
 import { assertNever, assertPresent } from '@tollbook/core/assert'
 import { readBase64 } from '@tollbook/core/base64'
-import { readSignature } from '@tollbook/core/signature'
 import { landTransaction } from './landTransaction.ts'
 import { isEventStream, isStreamFor } from './judgeAnswer.ts'
 import type { Payer } from './payer.ts'
@@ -65,8 +64,8 @@ function followStream({ open }: Payer, payment: PendingPayment, { status, header
     },
     // Close the payment if the reader stops early: it has received the part that it wanted.
     async cancel(reason) {
-      await reader?.cancel(reason)
       await open.close(payment, 'answered')
+      await reader?.cancel(reason)
     },
   })
   return new Response(followed, { status, headers: plainHeaders(headers) })
@@ -87,11 +86,8 @@ async function landAndPresent(payer: Payer, delivery: Delivery): Promise<Respons
 
 /** Sends the transaction until it is confirmed. Only signature form needs this, because its proof is a landed payment. */
 async function land({ chain, clock }: Payer, { payment, sentBefore, signal }: Delivery): Promise<void> {
-  const signature = assertPresent(readSignature(payment.signature), 'a pending payment has a signature')
-  const { lastValidBlockHeight } = payment
   const transaction = assertPresent(readBase64(payment.transaction), 'a pending payment holds base64')
-  const order = { signature, transaction, lastValidBlockHeight, sentBefore }
-  const landing = await landTransaction({ chain, clock, signal }, order)
+  const landing = await landTransaction({ chain, clock, signal }, { ...payment, transaction, sentBefore })
   switch (landing.outcome) {
     case 'confirmed':
       return

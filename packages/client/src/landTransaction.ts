@@ -1,6 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
-import type { Signature } from '@tollbook/core/signature'
 import type { PayerChain } from './payerChain.ts'
 import { NodeRefusal } from './solanaRpc.ts'
 
@@ -11,7 +10,7 @@ export interface LandDeps {
 }
 
 export interface LandOrder {
-  readonly signature: Signature
+  readonly signature: string
   readonly transaction: Uint8Array
   readonly lastValidBlockHeight: number
   /** True if the transaction may have been sent before. A rejection by the node then proves nothing. */

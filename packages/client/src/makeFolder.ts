@@ -4,9 +4,10 @@ import { hasCode } from './fileError.ts'
 
 /**
  * Node's `recursive` option retries without end if the system refuses a folder whose parent exists, for example below
- * /proc or in the directory of an automounter.
+ * /proc or in the directory of an automounter. By default only the user may read the folder, because anyone who reads a
+ * proof could use it.
  */
-export async function makeFolder(path: string, mode: number): Promise<void> {
+export async function makeFolder(path: string, mode = 0o700): Promise<void> {
   const failure = await tryMake(path, mode)
   if (failure === undefined) return
   const above = dirname(path)

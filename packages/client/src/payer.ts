@@ -129,7 +129,7 @@ export function createPayer(options: PayingFetchOptions): Payer {
     stored: readStoredSpendings(store, options.expectedMint),
     open,
     refused: createRefusedPayments({ chain, open, store }),
-    rent: createRentGuard(),
+    rent: createRentGuard(chain),
     worth: readTokenWorth(usdPerToken),
     dollarMints,
     tab: options.tab,

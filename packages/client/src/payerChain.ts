@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { Address } from '@tollbook/core/address'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
 import { tokenPrograms } from '@tollbook/core/programs'
-import type { Signature } from '@tollbook/core/signature'
 import type { TransferFee } from '@tollbook/core/transferFee'
 import { divideRoundingDown } from '@tollbook/core/money'
 import { defaultFetch } from './defaultFetch.ts'
@@ -21,7 +20,7 @@ export interface PayerChain {
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   send(transaction: Uint8Array, options: { readonly preflight: boolean }): Promise<void>
   /** Reads the status of a transaction at this slot or later. Throws if the node has not reached the slot. */
-  findStatus(signature: Signature, sinceSlot?: number): Promise<LandingStatus>
+  findStatus(signature: string, sinceSlot?: number): Promise<LandingStatus>
   /** Reads slot and height of the newest final block, which no fork can undo. */
   finalizedTip(): Promise<{ readonly slot: number; readonly height: number }>
 }
@@ -195,7 +194,7 @@ const statusJson = z.object({
   value: z.tuple([z.object({ err: z.unknown(), confirmationStatus: z.string().nullish() }).nullable()]),
 })
 
-async function findStatus(rpc: SolanaRpc, signature: Signature, sinceSlot: number): Promise<LandingStatus> {
+async function findStatus(rpc: SolanaRpc, signature: string, sinceSlot: number): Promise<LandingStatus> {
   const options = { searchTransactionHistory: true }
   const { context, value } = await rpc.call('getSignatureStatuses', [[signature], options], statusJson)
   const [status] = value

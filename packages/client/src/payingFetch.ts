@@ -13,11 +13,11 @@ import { type QuoteProblem, quoteProblem, QuoteRefused } from './quoteProblem.ts
 import { type Offer, readOffer } from './readOffer.ts'
 import { requireFunds, requireTokens } from './requireFunds.ts'
 import { requireSecureUrl } from './secureUrl.ts'
-import { type PresentablePayment, type PaymentToSign, signPayment } from './signPayment.ts'
+import { type PresentablePayment, signPayment } from './signPayment.ts'
 import { planSponsored, signSponsored } from './sponsored/planSponsored.ts'
 import type { SponsoredOffer } from './sponsored/sponsoredOffer.ts'
 import { createPayingTabs, type PayingTabs } from './tab/manageTab.ts'
-import { payAtKnownPrice, payOnTab } from './tab/payOnTab.ts'
+import { payAtKnownPrice, payOnTab, type TabOrder } from './tab/payOnTab.ts'
 import { withinTime } from './timeLimit.ts'
 import { payToolCall } from './tool/toolCall.ts'
 
@@ -96,22 +96,21 @@ async function buy(payer: Payer, request: PayableRequest): Promise<Response> {
   if (offer instanceof Response) return offer
 
   const { sponsored } = offer
-  const order = { request, idempotencyKey, offer }
+  const order = { request, idempotencyKey, offer, offeredAtMs: payer.clock.monotonicMs() }
   const onTab = await payOnTab(payer, order, fetchAndPay)
   if (onTab !== undefined) return onTab
   return sponsored === undefined ? payQuote(payer, order) : paySponsored(payer, { ...order, sponsored })
 }
 
-interface Order {
-  readonly request: PayableRequest
-  readonly idempotencyKey: string
+interface Order extends TabOrder {
   readonly offer: Offer
+  /** Arrival of the offer, on the monotonic clock. */
+  readonly offeredAtMs: number
 }
 
-async function payQuote(payer: Payer, { request, idempotencyKey, offer }: Order): Promise<Response> {
+async function payQuote(payer: Payer, { request, idempotencyKey, offer, offeredAtMs }: Order): Promise<Response> {
   if (payer.pins.expectedMint === undefined && payer.dollarMints.length > 0)
     throw new QuoteRefused(quoteProblem('other_mint', 'it is in none of dollarMints'), offer.body)
-  const offeredAtMs = payer.clock.monotonicMs()
   const { pins, paysDeposit: isDeposit } = payer
   const quote = checkQuote({ offer, request, pins, isDeposit })
   if ('problem' in quote) throw new QuoteRefused(quote, offer.body)
@@ -123,9 +122,12 @@ async function payQuote(payer: Payer, { request, idempotencyKey, offer }: Order)
   const { cost } = plan
   const sign = () => signQuote(payer, plan)
   const signByMs = offeredAtMs + quote.lifetimeMs
-  const answer = await signAndDeliver(payer, { cost, mint: quote.mint, sign, request, idempotencyKey, signByMs })
-  payer.rent.delivered(plan)
-  return answer
+  const payment = await signPayment(payer, { cost, mint: quote.mint, sign, request, idempotencyKey, signByMs })
+  try {
+    return await deliverPayment(payer, { payment, sentBefore: false, signal: request.signal })
+  } finally {
+    payer.rent.ended(plan, payment)
+  }
 }
 
 async function signQuote(payer: Payer, plan: PaymentPlan): Promise<PresentablePayment> {
@@ -136,8 +138,7 @@ async function signQuote(payer: Payer, plan: PaymentPlan): Promise<PresentablePa
 
 /** Limits and store are the same as for a quote, and one payment buys one answer. */
 async function paySponsored(payer: Payer, order: Order & { readonly sponsored: SponsoredOffer }): Promise<Response> {
-  const { request, idempotencyKey, sponsored } = order
-  const offeredAtMs = payer.clock.monotonicMs()
+  const { request, idempotencyKey, sponsored, offeredAtMs } = order
   const plan = await planSponsored(payer, sponsored)
   if ('problem' in plan) throw new QuoteRefused(plan, order.offer.body)
   await payer.onEvent({ kind: 'offered', plan, isDeposit: payer.paysDeposit })
@@ -150,12 +151,8 @@ async function paySponsored(payer: Payer, order: Order & { readonly sponsored: S
     return { ...signed, ...way, proof: sponsored.encode(signed.transaction) }
   }
   const signByMs = offeredAtMs + lifetimeMs
-  return signAndDeliver(payer, { cost, mint, sign, request, idempotencyKey, signByMs })
-}
-
-async function signAndDeliver(payer: Payer, purchase: PaymentToSign): Promise<Response> {
-  const payment = await signPayment(payer, purchase)
-  return deliverPayment(payer, { payment, sentBefore: false, signal: purchase.request.signal })
+  const payment = await signPayment(payer, { cost, mint, sign, request, idempotencyKey, signByMs })
+  return deliverPayment(payer, { payment, sentBefore: false, signal: request.signal })
 }
 
 function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: string): Promise<Offer | Response> {
@@ -176,7 +173,7 @@ function askWithoutProof(payer: Payer, request: PayableRequest, idempotencyKey: 
 async function planFor(payer: Payer, quote: PayableQuote): Promise<PaymentPlan | QuoteProblem> {
   const plan = planPayment(quote, await payer.chain.readToken(quote))
   if ('problem' in plan) return plan
-  return payer.rent.admit(plan) ?? { ...plan, cost: payer.worth(plan.cost, quote.decimals) }
+  return (await payer.rent.admit(plan)) ?? { ...plan, cost: payer.worth(plan.cost, quote.decimals) }
 }
 
 async function resumePayment(payer: Payer, payment: PendingPayment, options: ResumeOptions): Promise<Response> {

@@ -44,7 +44,7 @@ export function openPaymentFolder(
   return {
     pathOf,
     async keep(payment) {
-      await makeFolder(folder, privateFolder)
+      await makeFolder(folder)
       await writeFileAtomically(pathOf(payment), `${JSON.stringify(payment, null, 2)}\n`)
       try {
         await appendLine(journal, spendingOf(payment))
@@ -85,7 +85,7 @@ export function openPaymentFolder(
       }
     },
     async keepTab(name, text) {
-      await makeFolder(folder, privateFolder)
+      await makeFolder(folder)
       const path = join(folder, `tab-${name}.json`)
       if (text === undefined) await rm(path, { force: true })
       else await writeFileAtomically(path, text)
@@ -93,8 +93,6 @@ export function openPaymentFolder(
   }
 }
 
-// Only the user may read the folder, because anyone who reads a proof could use it.
-const privateFolder = 0o700
 const privateFile = 0o600
 
 /** A crash leaves either the whole new file or the old state. */

@@ -13,14 +13,13 @@ import { readPendingPayment } from './pendingPayment.ts'
  * waiting process pays again.
  */
 
-const privateFolder = 0o700
 const answeredSuffix = '.answered'
 
 export function createPaymentTurns(folder: string, clock: Clock) {
   const held = new Set<string>()
   return {
     async take(order: string, signal: AbortSignal): Promise<PaymentTurn> {
-      await makeFolder(folder, privateFolder)
+      await makeFolder(folder)
       const before = await filesOf(folder, order, answeredSuffix)
       const lock = await takeFolderLock({ folder, name: order, clock, signal })
       held.add(order)

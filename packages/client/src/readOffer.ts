@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Clock } from '@tollbook/core/clock'
 import { parseJson, readBody } from './readBody.ts'
 import { readMppOffer } from './sponsored/mppOffer.ts'
-import type { OfferQuestion, SponsoredOffer } from './sponsored/sponsoredOffer.ts'
+import { type OfferQuestion, preferred, type SponsoredOffer } from './sponsored/sponsoredOffer.ts'
 import { readToolOffers } from './sponsored/toolOffer.ts'
 import { readX402Offer } from './sponsored/x402Offer.ts'
 
@@ -48,9 +48,6 @@ export async function readOffer(response: Response, reader: OfferReader): Promis
 const readers = { x402: readX402Offer, mpp: readMppOffer } as const
 
 function readSponsoredOffer(question: OfferQuestion): SponsoredOffer | undefined {
-  for (const protocol of question.protocols) {
-    const offer = readers[protocol](question)
-    if (offer !== undefined) return offer
-  }
-  return undefined
+  const offers = question.protocols.flatMap((protocol) => readers[protocol](question) ?? [])
+  return preferred(offers, question)
 }

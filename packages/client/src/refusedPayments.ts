@@ -1,5 +1,3 @@
-import { assertPresent } from '@tollbook/core/assert'
-import { readSignature } from '@tollbook/core/signature'
 import type { Reservation } from './budget.ts'
 import { fateOf } from './landTransaction.ts'
 import type { PayerChain } from './payerChain.ts'
@@ -32,15 +30,15 @@ export function createRefusedPayments({ chain, open, store }: RefusedDeps) {
     const refused = new Map([...stored.map((payment) => [payment.signature, payment] as const), ...own])
     // Skip payments of other protocols. Only the service has the fee payer's signature, by which the transaction could
     // be found on chain.
-    const open = [...refused.values()].filter(
-      ({ signature, protocol }) => protocol === undefined && !landed.has(signature),
-    )
+    const open = [...refused.values()]
+      .filter(({ signature, protocol }) => protocol === undefined && !landed.has(signature))
+      .toSorted((one, other) => (one.signedAtMs ?? 0) - (other.signedAtMs ?? 0))
     const returned = await Promise.all(open.slice(-checkedMax).map(settle))
     return returned.includes(true)
   }
   const settle = async (payment: PendingPayment) => {
     const { signature } = payment
-    const fate = await fateOf(chain, { ...payment, signature: assertPresent(readSignature(signature), 'it is one') })
+    const fate = await fateOf(chain, payment)
     if (fate === 'landed') landed.add(signature)
     if (fate !== 'never') return false
     await open.close(payment, 'not_sent')

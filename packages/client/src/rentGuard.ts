@@ -1,3 +1,6 @@
+import { fateOf } from './landTransaction.ts'
+import type { PayerChain } from './payerChain.ts'
+import type { PendingPayment } from './pendingPayment.ts'
 import type { PaymentPlan } from './planPayment.ts'
 import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
 
@@ -6,22 +9,27 @@ export type RentGuard = ReturnType<typeof createRentGuard>
 /**
  * Limits the rent that a payer pays. If the token account of a service does not exist, the payer creates it for about
  * 0.002 SOL. That is more than most requests cost, and no spending limit covers it. A service could close the account,
- * keep the rent, and give another account in each quote. So a paying fetch creates at most one account, and none after
- * a payment that created it succeeded.
+ * keep the rent, and give another account in each quote, or refuse each payment that created it. So a paying fetch
+ * creates one account only, and only while the chain proves that no ended payment has created it.
  */
-export function createRentGuard() {
+export function createRentGuard(chain: Pick<PayerChain, 'findStatus' | 'finalizedTip'>) {
   let account: string | undefined
-  let exists = false
+  const ended: PendingPayment[] = []
+  const mayHavePaid = async () => {
+    const fates = await Promise.all(ended.map((payment) => fateOf(chain, payment)))
+    return fates.some((fate) => fate !== 'never')
+  }
   return {
-    admit({ quote, createsTokenAccount }: PaymentPlan): QuoteProblem | undefined {
+    async admit({ quote, createsTokenAccount }: PaymentPlan): Promise<QuoteProblem | undefined> {
       if (!createsTokenAccount) return undefined
       account ??= quote.paymentTokenAccount
-      if (account === quote.paymentTokenAccount && !exists) return undefined
-      const message = `its token account ${quote.paymentTokenAccount} does not exist, and the rent of one was paid already`
+      if (account === quote.paymentTokenAccount && !(await mayHavePaid())) return undefined
+      const message = `its token account ${quote.paymentTokenAccount} does not exist, and the rent of one account is paid once`
       return quoteProblem('token_account_missing', message)
     },
-    delivered({ createsTokenAccount }: PaymentPlan): void {
-      exists ||= createsTokenAccount
+    /** Call it when the call of a signed payment has ended, with any outcome. */
+    ended({ createsTokenAccount }: PaymentPlan, payment: PendingPayment): void {
+      if (createsTokenAccount) ended.push(payment)
     },
   }
 }

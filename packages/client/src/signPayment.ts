@@ -1,6 +1,7 @@
 import { encodeBase64 } from '@tollbook/core/base64'
 import type { Reservation, Spending } from './budget.ts'
 import type { SignedPayment } from './buildPayment.ts'
+import { PayerFault } from './errorCode.ts'
 import type { PayableRequest } from './payableRequest.ts'
 import type { Payer } from './payer.ts'
 import { PaymentNotSent } from './paymentError.ts'
@@ -58,8 +59,9 @@ async function reserve(payer: Payer, spending: Spending): Promise<Reservation> {
 
 async function sign(payer: Payer, purchase: PaymentToSign, { atMs }: Spending): Promise<PendingPayment> {
   const { request, signByMs } = purchase
-  const timeoutMs = Math.min(Math.max(1, signByMs - payer.clock.monotonicMs()), signTimeMostMs)
-  const limit = { clock: payer.clock, timeoutMs, signal: request.signal }
+  const leftMs = signByMs - payer.clock.monotonicMs()
+  if (leftMs <= 0) throw new PayerFault('SERVICE_UNAVAILABLE', 'the offer has expired', { retryable: true })
+  const limit = { clock: payer.clock, timeoutMs: Math.min(leftMs, signTimeMostMs), signal: request.signal }
   const signed = await withinTime(limit, () => purchase.sign())
   // Store the time that the budget used, so that all payers of the store count the payment on the same day.
   return { ...pendingOf(payer, purchase, signed), signedAtMs: atMs }
@@ -94,20 +96,15 @@ const signTimeMostMs = 60 * 60 * 1000
 
 function pendingOf(payer: Payer, purchase: PaymentToSign, signed: PresentablePayment): PendingPayment {
   const { cost, mint, request, idempotencyKey } = purchase
-  const { signature, transaction, lastValidBlockHeight, form, proof, protocol, inMeta } = signed
+  const { transaction, ...presented } = signed
   return {
     format: 'tollbook-payment-1',
     request: request.content,
     wallet: payer.wallet.address,
-    form,
-    signature,
-    proof,
-    ...(protocol === undefined ? {} : { protocol }),
-    ...(inMeta === undefined ? {} : { inMeta }),
+    ...presented,
     ...(payer.paysDeposit ? { isDeposit: true as const } : {}),
     idempotencyKey,
     transaction: encodeBase64(transaction),
-    lastValidBlockHeight,
     mint,
     costBaseUnits: cost.baseUnits.toString(),
     costAttoUsd: cost.attoUsd.toString(),

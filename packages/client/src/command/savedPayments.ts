@@ -6,8 +6,6 @@ import type { PendingPayment } from '../pendingPayment.ts'
 
 export type SavedPayments = ReturnType<typeof openSavedPayments>
 
-const privateFolder = 0o700
-
 /**
  * Each payment has its own file, so that a killed process loses no payment. Only the user can read the files, because
  * anyone who reads a proof could use it.
@@ -18,7 +16,7 @@ export function openSavedPayments(folder: string) {
   return {
     pathOf,
     async keep(payment: PendingPayment): Promise<void> {
-      await makeFolder(folder, privateFolder)
+      await makeFolder(folder)
       const path = pathOf(payment)
       await writeFileAtomically(path, `${JSON.stringify(payment, null, 2)}\n`)
       stored.add(path)

@@ -110,9 +110,11 @@ const resultBytesMax = 16 * 1024 * 1024
 const statuses = new Map<unknown, number>([['IDEMPOTENCY_KEY_REUSED', 422]])
 
 async function answerOf(response: Response): Promise<Response> {
-  if (response.status !== 200) return response
+  const { status, body } = response
+  if (body === null) return response
   const bytes = await readBody(response, resultBytesMax)
   const headers = plainHeaders(response.headers)
+  if (status !== 200) return new Response(bytes, { status, headers })
   const text = utf8Text(bytes)
   const texts = isEventStream(headers) ? [...text.matchAll(/^data:(.*)$/gm)].map(([, line = '']) => line) : [text]
   const last = parseJson(texts.at(-1) ?? '')
