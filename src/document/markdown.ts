@@ -47,5 +47,6 @@ function codeOf({ lang = '', text }: Tokens.Code): Markup {
 
 /** Accepts http(s) and relative addresses only, because an address such as `javascript:` would run a script. */
 function isSafe(address: string): boolean {
-  return /^(https?:\/\/|[#/.\w])/.test(address) && !/^\w+:(?!\/\/)/.test(address)
+  const base = 'https://service.example'
+  return URL.canParse(address, base) && /^https?:$/.test(new URL(address, base).protocol)
 }

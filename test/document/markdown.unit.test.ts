@@ -13,7 +13,15 @@ test('a bar after a backslash is part of its cell', () => {
 
 test('a text is never markup, and a link never a script', () => {
   expect(shown('<b> `<i>` **<u>**')).toBe('<p>&lt;b&gt; <code>&lt;i&gt;</code> <strong>&lt;u&gt;</strong></p>')
-  expect(shown('[x](javascript:alert(1))')).not.toContain('href')
+  for (const address of [
+    'javascript:alert(1)',
+    'javascript://%0aalert(1)',
+    '<java\tscript:alert(1)>',
+    'data:text/html,x',
+  ])
+    expect(shown(`[x](${address})`), address).not.toContain('href')
+  expect(shown('[x](https://a.example/b)')).toContain('href="https://a.example/b"')
+  expect(shown('[x](pay/api/tabs)')).toContain('href="pay/api/tabs"')
   expect(shown('[x](#errors)')).toBe('<p><a href="#errors">x</a></p>')
 })
 
