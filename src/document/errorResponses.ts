@@ -19,16 +19,13 @@ export const errorSchemas = (): JsonObject => ({
           description:
             'for people: what is wrong and how to fix it; an object below `/v1`, as clients of OpenAI read it',
         }),
-        reason: z.enum(reasons).optional().meta({ description: 'why a proof was refused' }),
+        reason: z.enum(Object.keys(invalidPaymentReasons)).optional().meta({ description: 'why a proof was refused' }),
         requestId: z.string().optional().meta({ description: 'with INTERNAL_ERROR' }),
       }),
     ),
   },
   PaymentRequired: schemaOf(quoteBody),
 })
-
-const [firstReason, ...otherReasons] = Object.keys(invalidPaymentReasons)
-const reasons = [firstReason ?? '', ...otherReasons] as const
 
 /** A response has all codes of one status, because OpenAPI permits only one response for each status. */
 export function errorResponses(verdicts: readonly ErrorAdvice[]): JsonObject {

@@ -99,11 +99,11 @@ function offerOf(endpoint: Endpoint, facts: OperationFacts, { baseUrl, price }: 
   const priceUsd = displayUsd(endpoint)
   const { curl, pay } = samplesOf(endpoint, baseUrl)
   const tokens = price === undefined ? undefined : displayNumber(price.requiredBaseUnits, price.decimals)
+  const now = tokens === undefined ? '' : `, now ${tokens} tokens`
+  const prices = `**$${priceUsd}** a request${now}${shownVariants(endpoint)}${shownUse(endpoint)}`
   return {
     summary: `${summary} ($${priceUsd})`,
-    description: descriptionOf(
-      `**$${priceUsd}** a request${tokens === undefined ? '' : `, now ${tokens} tokens`}${shownVariants(endpoint)}${shownUse(endpoint)}`,
-    ),
+    description: `${prices}. Without \`x-payment-proof\` the answer is a 402 with the quote.`,
     'x-price-usd': priceUsd,
     ...(tokens === undefined ? {} : { 'x-price-tokens': tokens }),
     ...useExtension(endpoint),
@@ -118,10 +118,6 @@ function offerOf(endpoint: Endpoint, facts: OperationFacts, { baseUrl, price }: 
       ...programSamples(endpoint, { ...facts, baseUrl }).map((each) => ({ ...each })),
     ],
   }
-}
-
-function descriptionOf(price: string): string {
-  return `${price}. Without \`x-payment-proof\` the answer is a 402 with the quote.`
 }
 
 const parameterNames = ['WalletAddress', 'PaymentProof', 'IdempotencyKey'] as const

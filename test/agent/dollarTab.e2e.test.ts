@@ -21,7 +21,8 @@ beforeAll(async () => {
   })
 })
 
-test('the wallet opens a tab in dollars, and its limits count the deposit', async () => {
+/** A window of a new wallet with 5 dollars. */
+async function openDollarWallet(perRequestUsd: string) {
   const { baseUrl, chain } = x402.service
   const { host } = new URL(baseUrl)
   const policy: PolicyFileContent = {
@@ -32,7 +33,7 @@ test('the wallet opens a tab in dollars, and its limits count the deposit', asyn
       [sampleDollarMint]: { name: 'USDC', usdPerToken: '1' },
       [x402.tokenMint]: { name: 'TOLL', usdPerToken: '0.001' },
     },
-    limits: { perRequestUsd: '0.5', perDayUsd: '2' },
+    limits: { perRequestUsd, perDayUsd: '2' },
   }
   const { secretKey } = await walletWithDollars(x402.service, 5_000_000n)
   const folder = await makeAgentFolder(secretKey, policy)
@@ -41,11 +42,27 @@ test('the wallet opens a tab in dollars, and its limits count the deposit', asyn
   const window = await openWindow(connectWallet(folder, systemClock))
   const call = async (tool: string, order?: Record<string, unknown>): Promise<unknown> =>
     JSON.parse((await window.call(tool, order)).texts[0] ?? '')
-  const pay = (data: string) =>
-    call('pay_and_fetch', { url: `${baseUrl}/api/tools/qrcode`, method: 'POST', body: JSON.stringify({ data }) })
+  const pay = (path: string, body: object) =>
+    call('pay_and_fetch', { url: `${baseUrl}${path}`, method: 'POST', body: JSON.stringify(body) })
+  return { call, pay, host }
+}
+
+test('the wallet opens a tab in dollars, and its limits count the deposit', async () => {
+  const { call, pay: post, host } = await openDollarWallet('0.5')
+  const pay = (data: string) => post('/api/tools/qrcode', { data })
   expect([await pay('a'), await pay('b')]).toMatchObject([{ paid: { usd: '0.4' } }, { paid: { usd: '0.4' } }])
   expect(await call('spending')).toMatchObject({ spentTodayUsd: '1', leftTodayUsd: '1', openPayments: 0 })
   expect(await call('balance')).toMatchObject({
     tabs: [{ host, state: 'open', mint: sampleDollarMint, tokens: '0.2' }],
   })
+})
+
+test('a call of the tool that sells tabs buys none with a key of the model, in dollars either', async () => {
+  const { call, pay } = await openDollarWallet('1')
+  const order = { depositUsd: 1, sessionKey: x402.service.demoWallet.publicKey.toBase58() }
+  const params = { name: 'tabs', arguments: order }
+  expect(await pay('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params })).toMatchObject({
+    refused: 'URL_REFUSED',
+  })
+  expect(await call('spending')).toMatchObject({ spentTodayUsd: '0', openPayments: 0 })
 })

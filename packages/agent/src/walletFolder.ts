@@ -3,8 +3,6 @@ import { join } from 'node:path'
 import { makeFolder } from '@tollbook/client/folder'
 import { randomToken } from '@tollbook/core/id'
 
-// Mode of the folder, so that no process of another user can reach the socket, regardless of the socket's mode.
-const privateFolder = 0o700
 const privateFile = 0o600
 
 export type WalletFolder = Readonly<ReturnType<typeof walletFolder>>
@@ -23,8 +21,9 @@ export function walletFolder(path: string) {
   }
 }
 
+/** No process of another user can reach the socket in the folder, regardless of the socket's mode. */
 export function openWalletFolder({ path }: WalletFolder): Promise<void> {
-  return makeFolder(path, privateFolder)
+  return makeFolder(path)
 }
 
 /** The secret is made once, so that base URLs with it stay valid. */

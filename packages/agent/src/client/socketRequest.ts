@@ -14,7 +14,7 @@ export interface SocketRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly body?: object
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Rejects with the error of the connection if the process does not answer. */
@@ -27,7 +27,7 @@ export async function sendToWallet({ socket, method, path, body, signal }: Socke
     agent: false,
     maxHeaderSize: headerBytesMax,
     headers: { 'content-type': 'application/json' },
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   }
   return new Promise((resolve, reject) => {
     const sent: ClientRequest = request(options, resolve)

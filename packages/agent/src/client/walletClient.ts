@@ -75,11 +75,9 @@ export function connectWallet(folder: WalletFolder, clock: Clock): WalletClient 
   }
   const whole = (request: Omit<SocketRequest, 'socket'>) =>
     call(async () => readWhole(await send(request)), request.signal)
-  const withSignal = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal })
   return {
-    request: (order, signal) => whole({ method: 'POST', path: '/fetch', body: order, ...withSignal(signal) }),
-    open: (order, signal) =>
-      call(() => send({ method: 'POST', path: '/fetch', body: order, ...withSignal(signal) }), signal),
+    request: (order, signal) => whole({ method: 'POST', path: '/fetch', body: order, signal }),
+    open: (order, signal) => call(() => send({ method: 'POST', path: '/fetch', body: order, signal }), signal),
     retry: (signature) => whole({ method: 'POST', path: '/retry', body: { signature } }),
     received({ signature }) {
       const confirmed = confirm(signature)
@@ -95,19 +93,10 @@ export function connectWallet(folder: WalletFolder, clock: Clock): WalletClient 
   }
 }
 
-async function readWhole(response: IncomingMessage): Promise<WholeAnswer> {
-  const { statusCode: status = 0, headers } = response
-  return {
-    kind: kindOf(response),
-    status,
-    headers,
-    bytes: await readAll(response, answerBytesMax),
-    payment: paymentOf(response),
-  }
-}
-
-export function kindOf({ headers }: IncomingMessage): AnswerKind {
-  return kinds.find((kind) => kind === headers[kindHeader]) ?? 'refusal'
+export async function readWhole(response: IncomingMessage): Promise<WholeAnswer> {
+  const { statusCode: status = 502, headers } = response
+  const kind = kinds.find((each) => each === headers[kindHeader]) ?? 'refusal'
+  return { kind, status, headers, bytes: await readAll(response, answerBytesMax), payment: paymentOf(response) }
 }
 
 export function paymentOf({ headers }: IncomingMessage): PaymentNote | undefined {

@@ -19,7 +19,9 @@ export function tabOptionFor({ hosts, limits, tabs, confirmAboveUsd }: Policy, h
   return { depositUsd, topUp: true, ...(tabPayTo === undefined ? {} : { expectedWallet: tabPayTo }) }
 }
 
+export const tabsPath = '/api/tabs'
+
 /** Ignores case and trailing slashes, because a service may ignore them too. */
 export function sellsTabs(path: string): boolean {
-  return /\/api\/tabs\/*$/i.test(path)
+  return path.toLowerCase().replace(/\/+$/, '').endsWith(tabsPath)
 }

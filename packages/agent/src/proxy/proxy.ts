@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { describeError } from '@tollbook/core/fault'
 import { readAll } from '../client/socketRequest.ts'
-import { kindOf, paymentOf, readRefusal, type WalletClient, type WholeAnswer } from '../client/walletClient.ts'
+import { paymentOf, readRefusal, readWhole, type WalletClient, type WholeAnswer } from '../client/walletClient.ts'
 import { PolicyProblem } from '../policy/policy.ts'
 import type { FetchOrder, PaymentNote, RefusalCode } from '../walletWire.ts'
 import { readProxyRequest } from './proxyRequest.ts'
@@ -18,7 +18,6 @@ export interface ProxyDeps {
 }
 
 const bodyBytesMax = 1024 * 1024
-const answerBytesMax = 17 * 1024 * 1024
 const connectionsMax = 128
 
 export function createProxy(deps: ProxyDeps): Server {
@@ -57,7 +56,8 @@ async function answer({ wallet, key }: ProxyDeps, request: IncomingMessage, resp
   const opened = await wallet.open(order, gone.signal)
   const payment = isStream(opened)
     ? await sendStream(opened, { response, stream })
-    : await sendWhole(response, (await readAnswer(opened)) ?? (await wallet.request(order)))
+    : // If the connection to the wallet broke, repeat the request, which finds the open payment.
+      await sendWhole(response, await readWhole(opened).catch(() => wallet.request(order)))
   if (payment !== undefined) await wallet.received(payment)
 }
 
@@ -110,13 +110,6 @@ function createStreamEnd(): StreamEnd {
     },
     hasEnded: () => ended,
   }
-}
-
-/** Undefined if the connection to the wallet broke. The caller then repeats the request, which finds the open payment. */
-async function readAnswer(opened: IncomingMessage): Promise<WholeAnswer | undefined> {
-  const { statusCode: status = 502, headers } = opened
-  const bytes = await readAll(opened, answerBytesMax).catch(() => undefined)
-  return bytes && { kind: kindOf(opened), status, headers, bytes, payment: paymentOf(opened) }
 }
 
 async function sendWhole(response: ServerResponse, whole: WholeAnswer): Promise<PaymentNote | undefined> {

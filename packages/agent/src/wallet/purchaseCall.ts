@@ -1,9 +1,10 @@
 import type { Cost, PaymentProgress, PendingPayment } from '@tollbook/client'
 import { pathOf } from '@tollbook/core/endpointName'
+import { methodToolName, toolNameOf } from '@tollbook/core/toolRequest'
 import { formatUsd, readUsd } from '../attoUsd.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { FetchOrder, QuoteNote } from '../walletWire.ts'
-import { sellsTabs } from '../policy/tabOption.ts'
+import { sellsTabs, tabsPath } from '../policy/tabOption.ts'
 import { WalletRefusal } from './refusalError.ts'
 
 export interface PurchaseCall {
@@ -47,10 +48,13 @@ export function watchPurchase(call: PurchaseCall, event: PaymentProgress): void 
 }
 
 /** With a key of its choice, a model could spend the deposit of a tab that it buys. */
-export function requireNoTab(path: string): void {
-  if (sellsTabs(path))
+export function requireNoTab(path: string, tool = ''): void {
+  if (sellsTabs(path) || tabTools.has(tool))
     throw new WalletRefusal('URL_REFUSED', 'the wallet opens tabs by itself, where the policy permits them')
 }
+
+// An offer of x402 or MPP for a tool does not name the product, so only the name of the tool shows that it sells tabs.
+const tabTools = new Set([toolNameOf(tabsPath), methodToolName(tabsPath, 'POST')])
 
 interface Offer {
   readonly protocol: string

@@ -12,6 +12,7 @@ import {
   type TabOption,
   type TabState,
 } from '@tollbook/client'
+import { readCall } from '@tollbook/client/tool/callBody'
 import { assertPresent } from '@tollbook/core/assert'
 import { hostOrigin, type MintRule, type Policy } from '../policy/policy.ts'
 import type { PolicyFile } from '../policy/policyFile.ts'
@@ -77,12 +78,14 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
     async make(order, signal) {
       const file = await deps.readPolicy()
       const url = requireListed(order.url, file.policy)
-      requireNoTab(url.pathname)
+      requireNoTab(url.pathname, readCall(bodyOf(order).toString())?.params.name)
       const { host } = url
       const call: PurchaseCall = { order, host, policy: file.policy, payment: undefined, debit: undefined }
       // Do not use a tab for a quote, because that could open a tab.
       const tab = order.intent === 'pay' ? tabOptionFor(file.policy, host) : undefined
-      const init = { ...requestInit(order), signal: untilSigned(call, signal) }
+      const { method, headers, bodyBase64 } = order
+      const body = bodyBase64 === undefined ? {} : { body: bodyOf(order) }
+      const init = { method, headers, ...body, signal: untilSigned(call, signal) }
       const response = await calls.run(call, () => payInAnyMint(payersOf(file, tab), url, init))
       return { response, payment: call.payment, cost: costOf(call) }
     },
@@ -198,9 +201,8 @@ async function payInAnyMint(payers: readonly PayingFetch[], url: URL, init: Requ
   throw refused
 }
 
-function requestInit({ method, headers, bodyBase64 }: FetchOrder): RequestInit {
-  const body = bodyBase64 === undefined ? {} : { body: Buffer.from(bodyBase64, 'base64') }
-  return { method, headers: headers.map(([name, value]): [string, string] => [name, value]), ...body }
+function bodyOf({ bodyBase64 = '' }: FetchOrder): Buffer<ArrayBuffer> {
+  return Buffer.from(bodyBase64, 'base64')
 }
 
 /** Once the payment is signed, the call continues without its front end, so that the paid answer is kept. */

@@ -82,8 +82,6 @@ export function createWalletServer(deps: WalletDeps): Server {
     })
   })
   server.maxConnections = connectionsMax
-  // Set no limit on the time of a request, because a paid answer may take a minute.
-  server.requestTimeout = 0
   return server
 }
 
