@@ -4,7 +4,7 @@ import type { PaymentRail } from '../paywall/rail.ts'
 import { usdDecimals } from '../pricing/priceList.ts'
 import { distributionOf, type SplitShare } from '../pricing/splitSetting.ts'
 
-/** Built once, so that all documents describe a dollar in the same words. */
+/** All documents use the same object, so that they describe a dollar in the same words. */
 export interface AcceptedDollar {
   readonly symbol: string
   readonly mint: string
@@ -69,7 +69,7 @@ export function dollarsMember(dollars: readonly AcceptedDollar[]) {
   return dollars.length === 0 ? {} : { dollars: dollars.map(shownDollar) }
 }
 
-/** If false, a page must limit its promise of a burn to payments in the token. */
+/** True if payments in each dollar burn tokens. Otherwise a page must limit its promise of a burn to the token. */
 export function burnsAlways(dollars: readonly Pick<AcceptedDollar, 'burn'>[]): boolean {
   return dollars.every(({ burn }) => burn === 'token')
 }

@@ -21,7 +21,7 @@ export interface LandingFacts extends BaseUrls {
   readonly token: TokenNames
   readonly seller: Seller
   readonly rails: readonly DescribedRail[]
-  /** True if the page may say how to pay on one's machine, because no payment is in real money. */
+  /** True if the page describes local mode, in which no payment is in real money. */
   readonly isLocal: boolean
 }
 

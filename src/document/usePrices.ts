@@ -13,7 +13,10 @@ export interface UseMember {
   readonly byUse?: Readonly<Record<string, number>>
 }
 
-/** Removes the metered prices from the endpoints if no tabs are sold, because only tabs pay these prices. */
+/**
+ * Removes the unit of the metered prices if no tabs are sold, because only tabs pay these prices. A price without a
+ * unit is not shown.
+ */
 export function withTabPrices(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const sellsTabs = endpoints.some(({ isDeposit }) => isDeposit === true)
   return sellsTabs ? endpoints : endpoints.map(({ usedUnit: _unpaid, ...endpoint }) => endpoint)

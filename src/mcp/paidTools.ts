@@ -9,8 +9,8 @@ import { displayUsd } from '../pricing/priceList.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 
 /**
- * Assigns a tool name to each product. If two products have the same path, they differ in the method, which the later
- * product gets as a suffix. A product with a raw body does not become a tool, because arguments are JSON.
+ * Assigns a tool name to each product. If two paths result in the same name, the later product gets its method as a
+ * suffix. A product with a raw body does not become a tool, because arguments are JSON.
  */
 export function nameTools(endpoints: readonly Endpoint[]): ReadonlyMap<string, Endpoint> {
   const tools = new Map<string, Endpoint>()

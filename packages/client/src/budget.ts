@@ -20,7 +20,7 @@ export interface Spending extends Cost {
 export type Budget = ReturnType<typeof createBudget>
 
 export interface Reservation {
-  /** Subtracts the amount from the budget's spending. Call it only if no signed transaction has left the payer. */
+  /** Subtracts the amount from the budget's spending. Call it only if the payment was not sent, or can no longer land. */
   release(): void
 }
 

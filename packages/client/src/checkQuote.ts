@@ -122,7 +122,10 @@ function readQuote(body: QuoteBody, answeredAtMs: number): PayableQuote | QuoteP
 // fraction.
 const plain = new Intl.NumberFormat('en-US', { useGrouping: false, maximumFractionDigits: attoUsdScale })
 
-/** Converts dollars from a JSON number. Digits after the 18th are rounded. Undefined if the number is not finite. */
+/**
+ * Converts dollars from a JSON number. Digits after the 18th are rounded. Undefined if the number is negative or not
+ * finite.
+ */
 export function attoUsdOf(usd: number): bigint | undefined {
   return Number.isFinite(usd) ? parseDecimal(plain.format(usd), attoUsdScale) : undefined
 }

@@ -15,7 +15,7 @@ export interface Delivery {
   readonly signal: AbortSignal
 }
 
-/** Tokens may move from here on, so every error carries the payment. */
+/** Tokens may move from here on, so each error carries the payment, except `PaymentNotSent` after a rejected preflight. */
 export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<Response> {
   const { payment } = delivery
   try {

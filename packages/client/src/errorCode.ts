@@ -22,7 +22,7 @@ export function docsOf(code: ErrorCode): string {
   return `docs/sdk.md#${code.toLowerCase()}`
 }
 
-/** Failure of a node, a service, a folder or a file before anything was signed. */
+/** Failure of a node, a service, a folder or a file. */
 export class PayerFault extends Fault {
   readonly code: ErrorCode
   readonly docs: string

@@ -32,7 +32,7 @@ export interface PresentedProof extends StreamProof {
   readonly confirmed: boolean
 }
 
-/** In doubt the verdict is not `unspent`, because that would allow a second payment. */
+/** In doubt the verdict is not `unspent`, because the caller could then present the payment for another request. */
 export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerVerdict {
   const { status } = answer
   if (status >= 200 && status <= 299)
@@ -78,7 +78,7 @@ export function mayHeal(status: number): boolean {
 
 /**
  * True if the headers of a streamed answer contain the path of this payment's receipt. For another payment protocol,
- * true if the headers state that the payment was settled.
+ * true for an event stream whose headers state that the payment was settled.
  */
 export function isStreamFor({ signature, protocol, debit }: StreamProof, { status, headers }: Response): boolean {
   if (status !== 200) return false

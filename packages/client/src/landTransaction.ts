@@ -69,7 +69,7 @@ async function sendFirst({ chain }: LandDeps, { transaction }: LandOrder): Promi
 export type Fate = 'landed' | 'never' | 'open'
 
 /**
- * A failed transaction moved nothing and counts as `never`. The height is read before the status, because no later
+ * A failed transaction moved no tokens and counts as `never`. The height is read before the status, because no later
  * block can include an expired transaction.
  */
 export async function fateOf(

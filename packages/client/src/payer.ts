@@ -38,8 +38,8 @@ export interface TabOption {
 export interface PayingFetchOptions extends QuotePins {
   readonly wallet: PayerWallet
   /**
-   * URL of a Solana node. The payer reads the mint and the blockhash from it, and in signature form sends the
-   * transaction.
+   * URL of a Solana node. The payer reads mints, balances and the blockhash from it, and in signature form sends the
+   * transaction to it.
    */
   readonly rpcUrl: string
   readonly spendingLimit: SpendingLimit
@@ -49,8 +49,8 @@ export interface PayingFetchOptions extends QuotePins {
    */
   readonly usdPerToken?: string
   /**
-   * Other payment protocols to accept. Their offers state no price in dollars, so each spending limit needs base units
-   * unless `usdPerToken` is given. They burn nothing.
+   * Other payment protocols to accept. Their payments burn nothing. Their offers state no price in dollars, so payments
+   * in `expectedMint` need `usdPerToken`, or base units in each spending limit.
    */
   readonly protocols?: readonly SponsoredProtocol[]
   /**

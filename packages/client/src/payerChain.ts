@@ -14,7 +14,7 @@ export interface PayerChain {
   readHoldings(question: HoldingsQuestion): Promise<Holdings>
   /**
    * Returns the minimum balance, in lamports, of an account with this many bytes of data. A payment must leave its fee
-   * payer this much or nothing.
+   * payer the minimum for 0 bytes, or nothing.
    */
   rentLamports(bytes: number): Promise<bigint>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
@@ -95,8 +95,8 @@ const knownMax = 100
 const accountOverheadBytes = 128n
 
 /**
- * True if the facts can be cached. Decimals and program of a mint never change, and an existing account is not deleted.
- * A transfer fee may change each epoch.
+ * True if the facts can be cached. Decimals and program of a mint never change, but a transfer fee may change each
+ * epoch. If the service closes its account later, a payment fails on chain and moves no tokens.
  */
 function isLasting({ mint, paymentTokenAccount }: TokenFacts): boolean {
   return mint !== undefined && mint.transferFee === undefined && paymentTokenAccount.state === 'present'

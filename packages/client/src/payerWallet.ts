@@ -1,7 +1,7 @@
 import { readSecretKey, type SecretKey } from './solana/keypair.ts'
 import { signTransaction } from './solana/transaction.ts'
 
-/** Wallet of the payer: a keypair, or a signer that has an address and signs transactions. Its key is never read. */
+/** Wallet of the payer: a keypair, or another signer. The paying fetch needs no access to its key. */
 export interface PayerWallet {
   readonly address: string
   /**

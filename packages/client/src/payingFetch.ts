@@ -22,12 +22,9 @@ import { withinTime } from './timeLimit.ts'
 import { payToolCall } from './tool/toolCall.ts'
 
 export interface PayingFetch {
-  /**
-   * Like `fetch`. If the service asks for payment, pays once within the limits, and returns the answer to the paid
-   * request.
-   */
+  /** Like `fetch`. If the service asks for payment, pays within the limits, and returns the answer to the paid request. */
   (input: string | URL, init?: RequestInit): Promise<Response>
-  /** Presents an earlier payment again. Signs nothing and pays nothing. */
+  /** Presents an earlier payment again. Signs no other payment. */
   resume(payment: PendingPayment, options?: ResumeOptions): Promise<Response>
   readonly tabs: PayingTabs
 }
@@ -39,7 +36,8 @@ export interface ResumeOptions {
 }
 
 /**
- * Creates a `fetch` that pays. Each call signs at most one payment, and only within the spending limit.
+ * Creates a `fetch` that pays within the spending limit. Each call signs at most one payment. With the option `tab`, a
+ * call may also sign a deposit.
  *
  * @example
  *   ;```ts
@@ -76,7 +74,7 @@ async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Respo
   }
 }
 
-/** If the service refuses an earlier debit, nothing was charged, so the request is bought again. */
+/** A debit that expired or ran out of attempts charged nothing, so the request is bought again. */
 async function resumeEarlier(payer: Payer, earlier: PendingPayment, request: PayableRequest): Promise<Response> {
   try {
     // Send the new request: it equals the earlier one, except for the MCP session, which may have ended since.

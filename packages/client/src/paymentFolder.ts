@@ -12,8 +12,8 @@ import { createPaymentTurns } from './paymentTurns.ts'
 import { type PendingPayment, readPendingPayment } from './pendingPayment.ts'
 
 /*
- * One file for each payment without an outcome, and a journal of the spending. Both are on disk before a payment is
- * sent. The file is written first. If a crash follows, the next call of `pending` appends the journal line.
+ * One file for each open or refused payment, and a journal of the spending. Both are on disk before a payment is sent.
+ * The file is written first. If a crash follows, the next call of `pending` appends the journal line.
  */
 
 export interface PaymentFolder extends PaymentStore {
@@ -54,8 +54,8 @@ export function openPaymentFolder(
       }
     },
     async close(payment, outcome) {
-      // Keep the proof of a refused payment as evidence. Any other outcome deletes the files: the answer has arrived,
-      // or the payment never landed.
+      // Keep the proof of a refused payment as evidence. Leave an answered payment to the processes that wait for it.
+      // Otherwise delete the files.
       const refusedPath = join(folder, `${payment.signature}.refused.json`)
       const { signature } = payment
       const left = outcome === 'answered' && (await turns.leave(orderOf(payment), { path: pathOf(payment), signature }))

@@ -21,7 +21,7 @@ export const pendingPayment = z.object({
   }),
   wallet: z.string(),
   form: z.enum(proofForms),
-  /** Signature in base58. Identifies the payment on chain once it has landed. */
+  /** Signature in base58. Identifies a payment on chain once it has landed. A debit has no transaction on chain. */
   signature: z.string().refine((text) => readSignature(text) !== undefined),
   /** Value of `x-payment-proof`, or of the payment header of `protocol`. With `inMeta`, the members of `_meta` as JSON. */
   proof: z.string(),
@@ -45,7 +45,7 @@ export const pendingPayment = z.object({
   lastValidBlockHeight: z.int(),
   mint: z.string(),
   costBaseUnits: z.string(),
-  /** Cost in 10⁻¹⁸ US dollars, according to the service. Absent: counts as zero. */
+  /** Cost in 10⁻¹⁸ US dollars, as the spending limits count it. Absent: counts as zero. */
   costAttoUsd: z.string().exactOptional(),
   signedAtMs: z.int().exactOptional(),
 })

@@ -11,7 +11,10 @@ export interface Offer {
   readonly body: unknown
   /** Offer of another payment protocol. Present if the 402 has no Tollbook offer in the expected mint. */
   readonly sponsored?: SponsoredOffer
-  /** Time of the offer by the clock of the service, in Unix milliseconds. The payer's clock may differ by minutes. */
+  /**
+   * Time of the offer in Unix milliseconds, from the `date` header of the service, because the payer's clock may differ
+   * by minutes. Without the header, the time of the payer's clock.
+   */
   readonly answeredAtMs: number
 }
 

@@ -19,7 +19,7 @@ const checkedMax = 20
 /**
  * Tracks payments that a service refused after they were signed, including payments of other processes in the store. A
  * service could refuse a transaction and send it later. So its amount counts against the limits until the chain proves
- * that it cannot land, which takes at most 90 seconds.
+ * that it cannot land, which takes about 90 seconds.
  */
 export function createRefusedPayments({ chain, open, store }: RefusedDeps) {
   const held = new Map<string, Reservation>()

@@ -44,8 +44,8 @@ export type ClosingVerdict =
   | { readonly valid: false; readonly problem: ClosingProblem; readonly message: string }
 
 /**
- * Checks a closing statement with the service's public key: who signed it, to which checkpoint it refers, that its
- * figures add up, and that it continues the previous statement. Makes no request, and never throws.
+ * Checks a closing statement with the service's public key: its signature, its checkpoint and its figures. With
+ * `previous`, also checks that the statement continues the previous one. Makes no request, and never throws.
  *
  * @example
  *   ```ts

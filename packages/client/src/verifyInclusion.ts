@@ -18,7 +18,7 @@ export interface InclusionQuestion extends ReceiptQuestion {
 export type InclusionProblem =
   | ReceiptProblem
   | 'proof_malformed'
-  /** No given key that was valid at that time signed the checkpoint. */
+  /** The checkpoint is not signed by a given key that was still valid when the receipt was issued. */
   | 'checkpoint_unsigned'
   | 'other_log'
   | 'other_event'

@@ -56,7 +56,7 @@ function usdOf(spendings: readonly StoredSpending[]): bigint {
 
 export interface Holdings {
   readonly wallet: string
-  /** Undefined: the service does not answer. */
+  /** By host. A value is undefined if the service does not answer. */
   readonly tabs: ReadonlyMap<string, TabState | undefined>
 }
 

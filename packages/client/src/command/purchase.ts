@@ -28,7 +28,7 @@ export interface BoughtAnswer {
    * and `meta` from its headers.
    */
   readonly body: unknown
-  /** Exact bytes of an answer without an envelope. Undefined: the answer has an envelope. */
+  /** Exact bytes of an answer without an envelope. Undefined: the answer has an envelope, or no receipt. */
   readonly bytes: Uint8Array | undefined
   /** Undefined if the answer lacks a receipt, or if the order lacks a key to verify it. */
   readonly verdict: ReceiptVerdict | undefined

@@ -21,7 +21,7 @@ export function openSavedPayments(folder: string) {
       await writeFileAtomically(path, `${JSON.stringify(payment, null, 2)}\n`)
       stored.add(path)
     },
-    /** Deletes the files of this run. Call it when the answer has arrived, or if the payment was never sent. */
+    /** Deletes the files of this run. Call it when the answer has arrived, or if the payment was refused or not sent. */
     async forget(): Promise<void> {
       await Promise.all([...stored].map((path) => rm(path, { force: true })))
       stored.clear()

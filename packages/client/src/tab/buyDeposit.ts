@@ -175,7 +175,7 @@ function quotedCost(worth: Payer['worth'], { priceAttoUsd, requiredBaseUnits, de
   return worth({ attoUsd: priceAttoUsd, baseUnits: requiredBaseUnits }, decimals)
 }
 
-/** True if nothing was signed, so that the caller can pay the request separately, within the remaining limits. */
+/** True if no payment was sent, so that the caller can pay the request separately, within the remaining limits. */
 export function isUnpaid(error: unknown): boolean {
   return [SpendingLimitExceeded, QuoteRefused, InsufficientFunds, DepositOpen].some((kind) => error instanceof kind)
 }

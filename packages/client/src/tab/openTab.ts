@@ -27,8 +27,8 @@ export async function findTab(payer: Payer, question: TabQuestion): Promise<Open
 }
 
 /**
- * True until the end of the opened tab, even if its holder closed it. Otherwise a service could demand one deposit
- * after another.
+ * True until the end of the opened tab, even if the tab accepts no more debits. Otherwise a service could end each tab
+ * at once and sell the next deposit.
  */
 function isCurrent({ opened }: TabRecord, { clock }: Payer): boolean {
   return opened !== undefined && clock.nowMs() < opened.endsAtMs

@@ -63,7 +63,7 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
     },
     write: (record: TabRecord) => keep(nameOf(record.service), JSON.stringify(record)),
     forget: (service: string) => keep(nameOf(service), undefined),
-    /** No other call or process changes the tabs of the service meanwhile. */
+    /** Calls and processes that use this function change the tabs of a service one after the other. */
     async exclusively<T>(service: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
       const name = nameOf(service)
       const inTurn = async () => {

@@ -106,7 +106,7 @@ const resultMessage = z.looseObject({
 // Maximum size of a result message. Its text alone may have 1 MiB.
 const resultBytesMax = 16 * 1024 * 1024
 
-// Statuses of refusals that the payer handles separately. Other refusals get 400.
+// Statuses of refusals that the payer handles separately. Other refusals without an offer and without a wait get 400.
 const statuses = new Map<unknown, number>([['IDEMPOTENCY_KEY_REUSED', 422]])
 
 async function answerOf(response: Response): Promise<Response> {
