@@ -1,10 +1,12 @@
 import { join } from 'node:path'
+import { Keypair } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import type { WalletClient } from '@tollbook/agent/client/walletClient'
 import { runAgentCommand } from '@tollbook/agent/agentCommand'
 import { payOnce } from '@tollbook/agent/payOnce'
 import { utf8Bytes } from '@tollbook/core/bytes'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+import { makeAgentFolder } from './support/agentFolder.ts'
 
 async function run(...argv: readonly string[]) {
   const printed = { stdout: '', stderr: '' }
@@ -44,6 +46,20 @@ test('each front end says that the policy is missing, and starts nothing', async
     stderr: expect.stringContaining('--service'),
   })
 })
+
+test.each([[], ['--exit-when-idle']])(
+  'a wallet that is stopped while it starts serves nothing: %j',
+  async (...option) => {
+    const policy = {
+      rpcUrl: 'https://node.example.com',
+      hosts: {},
+      mints: { So11111111111111111111111111111111111111112: { name: 'TOLL', usdPerToken: '0.001' } },
+    }
+    const folder = await makeAgentFolder(Keypair.generate().secretKey, policy)
+    const served = await run('wallet', 'serve', '--folder', folder.path, ...option)
+    expect(served).toMatchObject({ code: 0, stdout: expect.stringContaining('is served by process') })
+  },
+)
 
 test('only an answer of 2xx is a success of pay', async () => {
   const unused = () => Promise.reject(new Error('not called'))

@@ -67,6 +67,26 @@ test('the answer of a front end that is gone is for the next equal call', async 
   expect(await signatures(answered.store.pending())).toEqual([one.signature])
 })
 
+test('a payment whose answer is received during a read of the folder is not taken by the reader', async () => {
+  const { folder } = await open()
+  const late = Promise.withResolvers<void>()
+  const answered = keepUntilReceived({
+    ...folder,
+    async pending() {
+      const pending = await folder.pending()
+      await late.promise
+      return pending
+    },
+  })
+  const one = payment()
+  await answered.store.keep(one)
+  await answered.store.close(one, 'answered')
+  const read = answered.store.pending()
+  await answered.received(one.signature)
+  late.resolve()
+  expect(await read).toEqual([])
+})
+
 test('the deposit of a tab is closed with its answer, because no front end waits for it', async () => {
   const { folder, answered, signatures } = await open()
   const deposit = { ...payment(), isDeposit: true as const }

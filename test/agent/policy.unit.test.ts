@@ -3,9 +3,10 @@ import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { PolicyProblem, readPolicy } from '@tollbook/agent/policy/policy'
 import { readPolicyFile } from '@tollbook/agent/policy/policyFile'
-import { createPurchases } from '@tollbook/agent/wallet/purchases'
+import { createPurchases, type PurchasesDeps } from '@tollbook/agent/wallet/purchases'
 import type { FetchOrder } from '@tollbook/agent/walletWire'
 import { tabOptionFor } from '@tollbook/agent/policy/tabOption'
+import { openLoopbackServer } from '../support/loopbackServer.ts'
 import { makeAgentFolder, writePolicy } from './support/agentFolder.ts'
 
 const mint = 'So11111111111111111111111111111111111111112'
@@ -111,4 +112,27 @@ test.each(['bank@', 'bank:secret@', ':secret@'])('a URL with %s in front of a li
   await expect(purchases.make(order, new AbortController().signal)).rejects.toMatchObject({
     refusal: { code: 'URL_REFUSED' },
   })
+})
+
+test('the fragment of a URL is not a part of its request, because the service does not see it', async () => {
+  const text = JSON.stringify({ ...good, rpcUrl: 'http://127.0.0.1:9' })
+  const service = await openLoopbackServer((_asked, response) => void response.end('free'))
+  const policy = readPolicy(text, 'policy.json')
+  const { host } = new URL(service.url)
+  const deps = {
+    readPolicy: () => Promise.resolve({ policy: { ...policy, hosts: { [host]: { tools: true } } }, text }),
+  }
+  const taken: string[] = []
+  const store = {
+    takeTurn: (order: string) => Promise.resolve({ answered: [], end: () => Promise.resolve(void taken.push(order)) }),
+    pending: () => Promise.resolve([]),
+  }
+  const wallet = { address: mint, signTransaction: () => Promise.reject(new Error('not called')) }
+  // A free answer needs nothing else of the folder.
+  const purchases = createPurchases({ ...deps, wallet, answered: { store } } as unknown as PurchasesDeps)
+  for (const place of ['', '#one']) {
+    const order: FetchOrder = { intent: 'quote', method: 'GET', url: `${service.url}/a${place}`, headers: [] }
+    expect((await purchases.make(order, new AbortController().signal)).payment).toBeUndefined()
+  }
+  expect(new Set(taken).size).toBe(1)
 })

@@ -6,7 +6,7 @@ import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { type QuoteProblemKind, QuoteRefused } from '@tollbook/client/quoteProblem'
 import { openScene, rejectionOf } from './support/payerScene.ts'
 import { readPresentedProof } from './support/presentedProof.ts'
-import { accountJson, type ScriptedNode } from './support/scriptedNode.ts'
+import { accountJson, finalTip, lastValidBlockHeight, type ScriptedNode, statusAnswer } from './support/scriptedNode.ts'
 import { makeQuote, mint, mintData, network, paymentWallet, tokenAccountData } from './support/testToken.ts'
 
 const crypto = '/api/data/crypto?symbol=BTC'
@@ -223,7 +223,7 @@ test('the account of the service is created once, and an account that is gone ag
   const { payingFetch, service, wallet, url } = await openScene()
   service.node.token = [accountJson(mintData()), null]
   service.script = [{ status: 404, body: { error: 'no', code: 'NO_DATA' } }]
-  // Not created for certain: the payment that would have done it was not delivered.
+  // Not created for certain, until the chain proves that the payment never lands.
   expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ name: 'PaymentUnspent' })
   const other = Keypair.generate().publicKey
   const otherAccount = getAssociatedTokenAddressSync(mint, other).toBase58()
@@ -234,8 +234,13 @@ test('the account of the service is created once, and an account that is gone ag
   }
   expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ problem: 'token_account_missing' })
   service.quote = honest
+  const tokenAccountMissing = { problem: 'token_account_missing' }
+  expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject(tokenAccountMissing)
+  service.node.answers['getEpochInfo'] = () => finalTip(lastValidBlockHeight + 1)
+  service.node.answers['getSignatureStatuses'] = () => statusAnswer('not_found')
   expect((await payingFetch(url(crypto))).status).toBe(200)
-  expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ problem: 'token_account_missing' })
+  service.node.answers['getSignatureStatuses'] = () => statusAnswer('confirmed')
+  expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject(tokenAccountMissing)
   const instructions = service.presented.map(({ headers }) => {
     const proof = readPresentedProof(String(headers['x-payment-proof']))
     return proof.transaction?.message.compiledInstructions.length

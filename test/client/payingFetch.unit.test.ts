@@ -147,6 +147,19 @@ test.each([
   },
 )
 
+test('a paid answer has no header about the transfer, because its body is decoded', async () => {
+  const { payingFetch, url } = await openScene({
+    fetch: async (input, init) => {
+      const answer = await fetch(input, init)
+      if (answer.status !== 200) return answer
+      const headers = { 'content-encoding': 'gzip', 'content-length': '3', 'transfer-encoding': 'x', etag: 'kept' }
+      return new Response(answer.body, { headers })
+    },
+  })
+  const { headers } = await payingFetch(url(crypto))
+  expect([...headers.keys()]).toEqual(['etag'])
+})
+
 test('a request with a body is sent with the same body and as JSON when it is paid for', async () => {
   const { payingFetch, service, url } = await openScene()
   await payingFetch(url('/api/tools/qrcode'), { method: 'POST', body: '{"data":"hello"}' })

@@ -8,6 +8,7 @@ import { readRequest } from '@tollbook/client/payableRequest'
 import { payOnTab } from '@tollbook/client/tab/payOnTab'
 import { createTabRecords, type TabRecord } from '@tollbook/client/tab/tabRecords'
 import { encodeBase58 } from '@tollbook/core/base58'
+import { tabIdOf } from '@tollbook/core/tab'
 import { systemClock } from '@tollbook/core/clock'
 import { assertPresent } from '@tollbook/core/assert'
 import { createPayingFetch } from '@tollbook/client/payingFetch'
@@ -18,6 +19,7 @@ import { makeQuote, mint } from './support/testToken.ts'
 
 const path = '/api/data/crypto?symbol=BTC'
 const deposit = encodeBase58(new Uint8Array(64).fill(7))
+const idOf = (name: string) => tabIdOf(new Uint8Array(64).fill(name.charCodeAt(0)))
 const delivered = () => Response.json({ success: true, data: {}, receipt: { signature: deposit } })
 const refusedAs = (reason: string) => Response.json({ error: 'no', code: 'INVALID_PAYMENT', reason }, { status: 402 })
 
@@ -50,7 +52,7 @@ async function openTabScene(script: Script = {}, options: Partial<PayingFetchOpt
     secretKey: Buffer.from(Keypair.generate().secretKey).toString('base64'),
     depositUsd: 1,
     idempotencyKey: 'key',
-    opened: { tab, deposit, mint: mint.toBase58(), origin: 'o', endsAtMs: clock.nowMs() + 1e9 } as never,
+    opened: { tab: idOf(tab), deposit, mint: mint.toBase58(), origin: 'o', endsAtMs: clock.nowMs() + 1e9 } as never,
     isClosed: false,
   })
   const sent = { debits: 0, deposits: 0 }
@@ -84,7 +86,7 @@ test('a debit that was refused after its tab was replaced keeps the record of th
   })
   await records.write(recordOf('old'))
   expect((await payingFetch(url(path))).status).toBe(200)
-  expect(await records.read(service.baseUrl)).toMatchObject({ opened: { tab: 'new' }, isClosed: false })
+  expect(await records.read(service.baseUrl)).toMatchObject({ opened: { tab: idOf('new') }, isClosed: false })
 })
 
 test('a debit that is refused for the end of its tab closes the record, and no other tab is opened', async () => {
@@ -94,7 +96,7 @@ test('a debit that is refused for the end of its tab closes the record, and no o
   )
   await records.write(recordOf('old'))
   for (let request = 0; request < 2; request++) expect((await payingFetch(url(path))).status).toBe(200)
-  expect(await records.read(service.baseUrl)).toMatchObject({ opened: { tab: 'old' }, isClosed: true })
+  expect(await records.read(service.baseUrl)).toMatchObject({ opened: { tab: idOf('old') }, isClosed: true })
   expect(sent).toEqual({ debits: 1, deposits: 0 })
 })
 
@@ -110,7 +112,7 @@ test('a tab that was replaced before its top-up gets no deposit, and the new rec
   )
   await records.write(recordOf('old'))
   expect((await payingFetch(url(path))).status).toBe(200)
-  expect(await records.read(service.baseUrl)).toMatchObject({ opened: { tab: 'new' }, isClosed: false })
+  expect(await records.read(service.baseUrl)).toMatchObject({ opened: { tab: idOf('new') }, isClosed: false })
   expect(sent.deposits).toBe(0)
 })
 
@@ -145,6 +147,25 @@ test('a deposit of which the service knows no tab, and which can no longer land,
     await rejectionOf(payingFetch.tabs.open(service.baseUrl))
     expect(wallet.signed).toBe(signed)
   }
+})
+
+test('a service that asks for another signature than the closing of the tab gets none, and the record is kept', async () => {
+  const asked: string[] = []
+  const scene = await openTabScene({
+    tab: () => Response.json({ challenge: asked.at(-1), expiresAt: '7' }, { status: 401 }),
+  })
+  await scene.records.write(scene.recordOf('mine'))
+  const { baseUrl } = scene.service
+  for (const challenge of [
+    `o asks: close the tab ${idOf('other')} until 7`,
+    `x asks: close the tab ${idOf('mine')} until 7`,
+    `o asks: close the tab ${idOf('mine')} until 8`,
+    `o asks: close the tab ${idOf('mine')} until 7 and pay`,
+  ]) {
+    asked.push(challenge)
+    await expect(scene.payingFetch.tabs.close(baseUrl), challenge).rejects.toThrow('asks for another signature')
+  }
+  expect(await scene.records.read(baseUrl)).toMatchObject({ opened: { tab: idOf('mine') } })
 })
 
 /** A deposit burns nothing. */

@@ -61,8 +61,8 @@ async function serveWallet({ folder, exitsWhenIdle }: AgentArguments, deps: Agen
   const wallet = await startWallet({ folder, report: reportTo(deps) })
   deps.stdout.write(`wallet of ${folder.path} is served by process ${wallet.pid}\n`)
   if (wallet.server === undefined) return agentExitCodes.done
-  const ended = exitsWhenIdle ? exitWhenIdle(wallet.server, deps.stopped) : untilAborted(deps.stopped)
-  await Promise.race([ended, wallet.replaced])
+  const idle = exitsWhenIdle ? [untilIdle(wallet.server)] : []
+  await Promise.race([untilAborted(deps.stopped), wallet.replaced, ...idle])
   await wallet.close()
   return agentExitCodes.done
 }
@@ -71,17 +71,10 @@ async function serveWallet({ folder, exitsWhenIdle }: AgentArguments, deps: Agen
 // again.
 const idleMaxMs = 15 * 60 * 1000
 
-function exitWhenIdle(server: Server, stopped: AbortSignal): Promise<void> {
+function untilIdle(server: Server): Promise<void> {
   return new Promise((done) => {
-    let timer = setTimeout(done, idleMaxMs)
-    server.on('request', () => {
-      clearTimeout(timer)
-      timer = setTimeout(done, idleMaxMs)
-    })
-    stopped.addEventListener('abort', () => {
-      clearTimeout(timer)
-      done()
-    })
+    const timer = setTimeout(done, idleMaxMs).unref()
+    server.on('request', () => void timer.refresh())
   })
 }
 

@@ -1,8 +1,6 @@
+import { attoUsdScale } from '@tollbook/client/spendingLimit'
 import { formatDecimal, parseDecimal } from '@tollbook/core/money'
 import { assertPresent } from '@tollbook/core/assert'
-
-/** Amounts in US dollars are multiples of 10^-18 dollars, as in the payment folder. */
-export const attoUsdScale = 18
 
 export function formatUsd(attoUsd: bigint): string {
   return formatDecimal(attoUsd, attoUsdScale)

@@ -34,7 +34,7 @@ export type PurchaseOutcome =
 /** The demo buys with the arguments that a user of `tollbook pay` would type. */
 export function payOrderOf({ local }: DemoDeps, { target, body }: DemoOrder): Promise<PayOrder> {
   const json = body === undefined ? {} : { json: JSON.stringify(body) }
-  const options = { maxUsd: '0.10', form: 'bound', ...json }
+  const options = { 'max-usd': '0.10', form: 'bound', ...json }
   return readPayOrder(local, { method: body === undefined ? 'GET' : 'POST', path: target, options })
 }
 

@@ -1,6 +1,6 @@
 import { readAddress } from '@tollbook/core/address'
 import { parseDecimal } from '@tollbook/core/money'
-import { attoUsdScale } from '../attoUsd.ts'
+import { attoUsdScale } from '@tollbook/client/spendingLimit'
 import { z } from 'zod'
 
 /*

@@ -1,27 +1,6 @@
 import { parseOptions } from './parseOptions.ts'
 import { UsageProblem } from './usageProblem.ts'
 
-export interface PayArguments {
-  readonly method: string | undefined
-  readonly path: string | undefined
-  readonly options: PayOptions
-}
-
-export interface PayOptions {
-  readonly json?: string | undefined
-  readonly wallet?: string | undefined
-  readonly maxUsd: string
-  readonly form: string
-  readonly baseUrl?: string | undefined
-  readonly rpcUrl?: string | undefined
-  readonly mint?: string | undefined
-  readonly burnPercent?: string | undefined
-  readonly receiptKey?: string | undefined
-  readonly output?: string | undefined
-  readonly resume?: string | undefined
-  readonly folder?: string | undefined
-}
-
 const defaultMaxUsd = '0.10'
 
 export const payHelp = `Usage: tollbook-pay [options] [method] [path]
@@ -65,9 +44,9 @@ Exit codes:
 const text = { type: 'string' } as const
 const options = {
   json: text,
-  'max-usd': text,
+  'max-usd': { ...text, default: defaultMaxUsd },
   wallet: text,
-  form: text,
+  form: { ...text, default: 'bound' },
   'base-url': text,
   'rpc-url': text,
   mint: text,
@@ -81,14 +60,13 @@ const options = {
 
 export const payOptionNames: readonly string[] = Object.keys(options).map((name) => `--${name}`)
 
-export function readPayArguments(argv: readonly string[]): PayArguments | undefined {
+export type PayArguments = NonNullable<ReturnType<typeof readPayArguments>>
+export type PayOptions = PayArguments['options']
+
+export function readPayArguments(argv: readonly string[]) {
   const { values, positionals } = parseOptions(argv, options)
   if (values.help === true) return undefined
   const [method, path, ...more] = positionals
   if (more.length > 0) throw new UsageProblem('METHOD PATH', `too many arguments (got ${positionals.join(' ')})`)
-  const { 'max-usd': maxUsd = defaultMaxUsd, form = 'bound' } = values
-  const { 'base-url': baseUrl, 'rpc-url': rpcUrl, 'burn-percent': burnPercent, 'receipt-key': receiptKey } = values
-  const { json, wallet, mint, output, resume, folder } = values
-  const others = { json, wallet, mint, output, resume, folder }
-  return { method, path, options: { maxUsd, form, baseUrl, rpcUrl, burnPercent, receiptKey, ...others } }
+  return { method, path, options: values }
 }

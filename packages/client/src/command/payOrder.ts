@@ -37,20 +37,20 @@ export async function readPayOrder(local: LocalDefaults | undefined, given: PayA
   const { options } = given
   if (options.resume === undefined && given.path === undefined) throw missingRequest(given.method)
   const resumed = options.resume === undefined ? undefined : await readStoredPayment(options.resume)
-  const paidUrl = resumed === undefined ? options.baseUrl : new URL(resumed.request.url).origin
-  const { baseUrl, rpcUrl } = requirePlaces({ baseUrl: paidUrl, rpcUrl: options.rpcUrl }, local)
+  const paidUrl = resumed === undefined ? options['base-url'] : new URL(resumed.request.url).origin
+  const { baseUrl, rpcUrl } = requirePlaces({ ...options, 'base-url': paidUrl }, local)
   const form = proofForms.find((form) => form === options.form)
   if (form === undefined) throw new UsageProblem('--form', `must be one of ${proofForms.join(', ')}`)
-  checkAmount(options.maxUsd)
+  const { 'max-usd': maxUsd, 'receipt-key': receiptKey } = options
+  checkAmount(maxUsd)
   await checkOutput(options.output)
 
   const own = ownLocal(local, baseUrl)
-  const { receiptKey } = options
   return {
     task: await readTask(baseUrl, resumed, given),
     wallet: resumed === undefined ? await readWallet(options, local) : spentWallet(resumed),
     rpcUrl: requireUrl('--rpc-url', rpcUrl),
-    maxUsd: options.maxUsd,
+    maxUsd,
     form,
     ...pinsOf(options, own),
     receiptKeys: receiptKey === undefined ? own?.receiptKey : await readJsonFile('--receipt-key', receiptKey),
@@ -84,8 +84,13 @@ async function readTask(
   return { kind: 'resume', payment: resumed, instead }
 }
 
-export function requirePlaces(given: Pick<PayOptions, 'baseUrl' | 'rpcUrl'>, local: LocalDefaults | undefined) {
-  const { baseUrl = local?.baseUrl, rpcUrl = local?.rpcUrl } = given
+export interface Places {
+  readonly 'base-url'?: string | undefined
+  readonly 'rpc-url'?: string | undefined
+}
+
+export function requirePlaces(given: Places, local: LocalDefaults | undefined) {
+  const { 'base-url': baseUrl = local?.baseUrl, 'rpc-url': rpcUrl = local?.rpcUrl } = given
   if (baseUrl === undefined) throw missing('--base-url', 'the URL of the service')
   if (rpcUrl === undefined) throw missing('--rpc-url', 'the URL of a Solana node')
   return { baseUrl, rpcUrl }
@@ -162,7 +167,7 @@ function spentWallet({ wallet }: PendingPayment): PayerWallet {
   }
 }
 
-function pinsOf({ mint, burnPercent }: PayOptions, own: LocalDefaults | undefined) {
+function pinsOf({ mint, 'burn-percent': burnPercent }: PayOptions, own: LocalDefaults | undefined) {
   const expectedMint = mint ?? own?.tokenMint
   return {
     ...(burnPercent === undefined ? {} : { expectedBurnPercent: burnPercentIn(burnPercent) }),

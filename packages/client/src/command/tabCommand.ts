@@ -99,7 +99,7 @@ async function inAnyMint<T>(payers: readonly PayingFetch[], act: (payer: PayingF
 
 async function openPayers(values: TabValues, deps: PayCommandDeps) {
   const local = await deps.readLocal()
-  const { baseUrl, rpcUrl } = requirePlaces({ baseUrl: values['base-url'], rpcUrl: values['rpc-url'] }, local)
+  const { baseUrl, rpcUrl } = requirePlaces(values, local)
   const mint = values.mint ?? ownLocal(local, baseUrl)?.tokenMint
   const depositUsd = readDeposit(values['deposit-usd'] ?? '1')
   const expectedWallet = values['tab-wallet']
