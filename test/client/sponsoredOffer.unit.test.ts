@@ -68,7 +68,7 @@ test('of several offers the one in the expected mint is taken, then one in a dol
   expect(two?.memo, 'two equal payments are two transactions').not.toBe(one?.memo)
 })
 
-test('a plan is made only for a live offer of the own network that pays somebody else', async () => {
+test('a plan is made only for a live offer of the own network that pays another wallet', async () => {
   const wallet = address()
   const facts = {
     network: 'solana:x',
