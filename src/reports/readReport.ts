@@ -1,5 +1,6 @@
 import { readTabId } from '@tollbook/core/tab'
 import { type Database } from '../store/database.ts'
+import { decisionList } from './decisionList.ts'
 import type { LedgerToken } from './ledgerToken.ts'
 import { liabilities } from './liabilities.ts'
 import { paymentList } from './paymentList.ts'
@@ -11,6 +12,7 @@ import {
   days,
   isGroup,
   isPlace,
+  isPosition,
   limitMax,
   parseQuestion,
   type QuestionProblem,
@@ -37,6 +39,7 @@ const reports = {
   burns: { title: 'Burns', read: burnSums, accepts: [...days, 'by'], isCursor: isGroup },
   distributions: { title: 'Distributions', read: distributionSums, accepts: [...days, 'by'], isCursor: isGroup },
   refunds: { title: 'Refunds', read: refundList, accepts: [...days, 'wallet', 'refund'], isCursor: isPlace },
+  decisions: { title: 'Decisions of people', read: decisionList, accepts: days, isCursor: isPosition },
   payouts: { title: 'Payouts', read: payoutList, accepts: [...days, 'wallet'], isCursor: isPlace },
   liabilities: { title: 'Liabilities', read: liabilities, accepts: ['owedTo'], isCursor: () => true },
   prepaid: { title: 'Prepaid by age', read: prepaidByMonth, accepts: [] },

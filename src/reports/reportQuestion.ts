@@ -132,6 +132,10 @@ export function isPlace(cursor: string): boolean {
   return /^\d{1,13}\.\d{1,15}$/.test(cursor)
 }
 
+export function isPosition(cursor: string): boolean {
+  return /^\d{1,15}$/.test(cursor)
+}
+
 export function parseQuestion(
   report: string,
   { accepts, requires, isCursor }: ReportParameters,

@@ -11,13 +11,7 @@ export type RecordedBody =
 
 export interface Recording {
   /** Function of the ledger that derives the postings from the body. Only members of `role` may call it. */
-  readonly call:
-    | 'record_burn'
-    | 'record_holder_payout'
-    | 'record_payout'
-    | 'change_setting'
-    | 'record_refund'
-    | 'record_booking'
+  readonly call: `record_${string}` | 'change_setting'
   readonly role: string
   /** Canonical JSON of each event: one, or two that are recorded together. */
   readonly bodies: readonly string[]
@@ -44,11 +38,10 @@ export async function recordBody(database: Database, recording: Recording): Prom
 
 async function call(database: Database, { call, role, bodies, whenLost }: Recording): Promise<Row> {
   assert(bodies.length > 0, 'a recording has an event')
-  const record = sql.raw(`ledger.${call}`)
   const events = bodies.map((body) => sql`${Buffer.from(body, 'utf8')}`)
   try {
     const { rows } = await sql<Row>`
-      select refusal, seq, leaf_hash from ${record}(${sql.join(events)})`.execute(database)
+      select refusal, seq, leaf_hash from ${sql.id('ledger', call)}(${sql.join(events)})`.execute(database)
     return assertPresent(rows[0], 'a recording is answered')
   } catch (error) {
     if (isDenied(error)) throw new Fault(`the login is not a member of ${role}`, { cause: error, retryable: false })

@@ -39,6 +39,16 @@ const shown: Readonly<Record<string, readonly string[]>> = {
     'reason',
     'payout',
   ],
+  decisions: [
+    'decidedAt',
+    'decision',
+    'reference',
+    'grantedBaseUnits',
+    'approvedBaseUnits',
+    'decidedBy',
+    'role',
+    'reason',
+  ],
   payouts: ['paidAt', 'reference', 'planId', 'part', 'account', 'wallet', 'paidBaseUnits'],
 }
 // Values of these columns are mostly zero. The other columns of `distributions` depend on the split.
