@@ -40,6 +40,8 @@ export interface ParameterRules {
   readonly check: CheckParameters
   /** Names of the parameters that become segments of the upstream's path. */
   readonly inPath: readonly string[]
+  /** True if the upstream gets the items of this parameter separated by commas. */
+  readonly isJoined: (name: string) => boolean
 }
 
 /**
@@ -47,7 +49,7 @@ export interface ParameterRules {
  * schema as the operator wrote it.
  */
 export function parametersType(
-  { schema, check, inPath }: ParameterRules,
+  { schema, check, inPath, isJoined }: ParameterRules,
   read: (input: unknown) => unknown,
 ): z.ZodType<Parameters> {
   return z
@@ -65,6 +67,10 @@ export function parametersType(
       // Refuse values that are not one path segment before the service quotes a price.
       for (const name of inPath.filter((one) => !isSegment(parsed.data[one])))
         context.addIssue({ code: 'custom', path: [name], message: segmentRule })
+      // Refuse an item with a comma: the upstream would read it as several items, although the price counts one.
+      for (const [name, value] of Object.entries(parsed.data).filter(([one]) => isJoined(one)))
+        if (Array.isArray(value) && value.some((item) => JSON.stringify(item).includes(',')))
+          context.addIssue({ code: 'custom', path: [name], message: 'must have no comma inside an item' })
       return parsed.data
     })
     .meta(schema)

@@ -81,6 +81,9 @@ function asFailure(error: unknown): UpstreamFailure {
   return new UpstreamFailure('incomplete', 'the MCP server refused the call')
 }
 
+// Maximum time for the end of a session, because the paid result waits for it.
+const sessionEndMsMax = 1_000
+
 interface ExchangeLimits {
   readonly route: RouteEntry
   readonly job: Job
@@ -109,7 +112,7 @@ function createExchanges({ client, clock }: ToolDeps, { route, job, timeoutMs }:
       headers: { ...Object.fromEntries(new Headers(init.headers)), 'x-request-id': job.requestId },
       body: typeof init.body === 'string' ? init.body : undefined,
       signal: job.signal,
-      timeoutMs,
+      timeoutMs: method === 'DELETE' ? Math.min(timeoutMs, sessionEndMsMax) : timeoutMs,
       isIdempotent: false,
     })
     open.push(answer)

@@ -27,6 +27,11 @@ export function hasJsonBody({ method, body }: RouteEntry): boolean {
   return !hasNoBody(method) && body.content_types === undefined
 }
 
+/** True if a parameter outside of the path is sent in the query, and not in the JSON body. */
+export function isInQuery(route: RouteEntry, name: string): boolean {
+  return !hasJsonBody(route) || route.query.includes(name)
+}
+
 /** Every parameter is sent in exactly one of path, query and body. */
 export function requestFor(route: RouteEntry, order: Parameters) {
   const used = new Set<string>()
@@ -40,14 +45,13 @@ export function requestFor(route: RouteEntry, order: Parameters) {
   const [path = '', fixed] = (route.to ?? '/').split('?')
   const filled = path.split('/').map(segment).join('/')
   const rest = Object.entries(order).filter(([name]) => !used.has(name))
-  const hasBody = hasJsonBody(route)
-  const inQuery = rest.filter(([name]) => !hasBody || route.query.includes(name))
-  const inBody = rest.filter(([name]) => hasBody && !route.query.includes(name))
+  const inQuery = rest.filter(([name]) => isInQuery(route, name))
+  const inBody = rest.filter(([name]) => !isInQuery(route, name))
   const query = new URLSearchParams(inQuery.flatMap(([name, value]) => pairsOf(name, value, route.arrays)))
   const parts = [fixed, query.toString()].filter((part) => part !== undefined && part !== '')
   return {
     target: filled + (parts.length === 0 ? '' : `?${parts.join('&')}`),
-    body: hasBody ? JSON.stringify(Object.fromEntries(inBody)) : undefined,
+    body: hasJsonBody(route) ? JSON.stringify(Object.fromEntries(inBody)) : undefined,
   }
 }
 

@@ -48,13 +48,14 @@ export function limitTokens(order: Parameters, schema: Schema, { price, budgetMi
   // If the budget does not cover one output token, request one anyway: the charge is capped at the budget.
   const affordable = outputWithin(price, { input, budgetMicroUsd }) ?? 1
   const properties = isSchema(schema['properties']) ? schema['properties'] : {}
-  const name = limitName(order, properties)
-  const own = ownLimit.parse(order[name]) ?? highest.parse(properties[name]).maximum ?? Number.MAX_SAFE_INTEGER
+  const names = limitNames(order, properties)
+  const limits = names.map((name) => ownLimit.parse(order[name]) ?? highest.parse(properties[name]).maximum)
+  const own = Math.min(...limits.map((limit) => limit ?? Number.MAX_SAFE_INTEGER))
   const outputMax = Math.min(own, affordable)
   // If the output is free, it needs no limit.
   const hasOutput = price.outputPerMillionMicroUsd > 0n
   const options = streamOptions.parse(order['stream_options'])
-  const limited = hasOutput ? { [name]: outputMax } : {}
+  const limited = hasOutput ? Object.fromEntries(names.map((name) => [name, outputMax])) : {}
   const asking = order['stream'] === true ? { stream_options: { ...options, include_usage: true } } : {}
   return {
     order: { ...order, ...limited, ...asking },
@@ -66,12 +67,13 @@ export function limitTokens(order: Parameters, schema: Schema, { price, budgetMi
 }
 
 /**
- * Returns the name of the token limit that the order or the route uses. Newer models accept only
+ * Returns the names of the token limits in the order, or else the name that the route uses. Newer models accept only
  * `max_completion_tokens`.
  */
-function limitName(order: Parameters, properties: Schema): 'max_tokens' | 'max_completion_tokens' {
-  const isOld = 'max_tokens' in order || ('max_tokens' in properties && !('max_completion_tokens' in order))
-  return !isOld && 'max_completion_tokens' in properties ? 'max_completion_tokens' : 'max_tokens'
+function limitNames(order: Parameters, properties: Schema): readonly string[] {
+  const known = ['max_tokens', 'max_completion_tokens']
+  const given = known.filter((name) => name in order)
+  return given.length > 0 ? given : [known.find((name) => name in properties) ?? 'max_tokens']
 }
 
 const count = z.int().min(0)

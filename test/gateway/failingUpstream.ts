@@ -161,6 +161,8 @@ export const streamFaults: Readonly<Record<string, (socket: Socket) => void>> = 
   'a stream beyond the limit': endless(message(ok, stream, chunk('data: 1\n\n')), Buffer.from(chunk(kilobyte))),
 }
 
+/** A failure whose body never ends. */
+export const unfinishedFailure = sends(message('HTTP/1.1 500 Internal Server Error', withLength(whole, 1_000), whole))
 /** An answer that may be sold. */
 export const honest = jsonBody(whole)
 export const honestCsv = sends(message(ok, ['content-type: text/csv', 'content-length: 4'], 'a,b\n'))

@@ -63,6 +63,21 @@ routes:
     to: /events
     price: { usd: "0.01", use: { per_million_bytes: 100 } }
     stream: passthrough
+  - path: /any
+    method: POST
+    summary: A chat that takes what the API takes
+    upstream: a
+    to: /chat/completions
+    price: { usd: "0.01", use: { input_per_million: 1, output_per_million: 100 } }
+    parameters: { additionalProperties: true, properties: { max_tokens: { type: integer } } }
+  - path: /quotes
+    summary: Quotes
+    upstream: a
+    to: /quotes
+    arrays: comma
+    price: { usd: "0.001", per: /symbols }
+    parameters: { required: [symbols], properties: { symbols: { type: array, minItems: 1, maxItems: 9 } } }
+    example: { symbols: [A] }
   - path: /rows
     summary: Rows
     upstream: a
@@ -170,6 +185,18 @@ describe('tokens of a whole answer', () => {
     expect(sentBody()).toEqual({ messages, max_completion_tokens: 40 })
   })
 
+  test('are limited under each name that the order uses for the limit', async () => {
+    api.script(answersJson(200, { choices: [] }))
+    const limits = async (order: ProductOrder) => {
+      await deliver('/any', order)
+      const { max_tokens: old, max_completion_tokens: current } = sentBody()
+      return [old, current]
+    }
+    expect(await limits({})).toEqual([100, undefined])
+    expect(await limits({ max_completion_tokens: 5_000 })).toEqual([undefined, 100])
+    expect(await limits({ max_tokens: 3, max_completion_tokens: 5_000 })).toEqual([3, 3])
+  })
+
   test('that are more than the API was asked for are not sold', async () => {
     api.script(answersJson(200, { choices: [{ message: { content: 'x'.repeat(3 * 16 + 1) } }] }))
     expect(await deliver('/chat', { ...hello, max_tokens: 3 })).toMatchObject({ kind: 'failed' })
@@ -273,6 +300,20 @@ describe('bytes', () => {
     api.script(sends(...events.slice(0, 2)))
     expect((await streamed('/events', {}, 2_200n)).text, 'exactly what is paid').toBe(events.slice(0, 2).join(''))
   })
+})
+
+test('an item with a comma is refused where commas separate the items, because the price counts one', async () => {
+  const read = (symbols: string) => endpoints.find(({ path }) => path === '/quotes')?.read({ symbols })
+  for (const symbols of ['["A,B,C"]', '["A",["B","C"]]']) {
+    const refused = read(symbols)
+    expect(refused).toMatchObject({ ok: false })
+    expect(JSON.stringify(refused)).toContain('comma')
+  }
+  api.script(answersJson(200, {}))
+  const order = orderFor('/quotes', { symbols: 'A,B' })
+  expect(order.endpoint).toContain('symbols=2')
+  await order.deliver({ signal: new AbortController().signal, requestId: 'r', payer: 'p', payment: 'p' })
+  expect(api.asked.at(-1)?.path).toBe('/quotes?symbols=A%2CB')
 })
 
 test('a header of the operator takes the place of that of the service', async () => {

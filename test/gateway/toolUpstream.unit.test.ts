@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { createMcpHandler, Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '@tollbook/core/clock'
+import { type Clock, systemClock } from '@tollbook/core/clock'
 import { assert, assertPresent } from '@tollbook/core/assert'
 import { openRoutes } from '../../src/gateway/openRoutes.ts'
 import { readProductsFile } from '../../src/gateway/readProductsFile.ts'
@@ -13,6 +13,7 @@ import type { Outcome } from '../../src/product/product.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { type Asked, openLoopbackServer } from '../support/loopbackServer.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+import { shiftedClock } from '../support/shiftedClock.ts'
 
 /* Tools of an MCP server that routes sell: with the current protocol, and with the sessions of the one before. */
 
@@ -65,7 +66,7 @@ async function answer(handle: Handle, { method, path, headers, body }: Asked, re
   response.end(Buffer.from(await answered.arrayBuffer()))
 }
 
-async function openUpstream(handle: Handle) {
+async function openUpstream(handle: Handle, clock: Clock = systemClock) {
   const server = await openLoopbackServer((asked, response) => void answer(handle, asked, response))
   const file = join(await makeScratchDirectory(), 'tollbook.yaml')
   const parameters = '{ type: object, properties: { a: { type: integer } } }'
@@ -79,7 +80,7 @@ async function openUpstream(handle: Handle) {
   )
   const read = readProductsFile(file, { readVariable: () => ({ value: 'operator-key' }), handlerTimeoutMs: 30_000 })
   const opened = openRoutes(read, {
-    clock: systemClock,
+    clock,
     log: silentLog,
     version: '0',
     isProbed: false,
@@ -148,6 +149,17 @@ test.each([
   const { buy, server } = await openUpstream(() => Promise.resolve(new Response('', { status, headers })))
   expect(await buy('structured')).toMatchObject({ kind: 'failed', code })
   expect([server.asked.length > 0, elsewhere.asked.length]).toEqual([true, 0])
+})
+
+test('a result is sold a second later if the server does not end its session', async () => {
+  const clock = shiftedClock()
+  const handle = withSessions()
+  const { buy } = await openUpstream((request) => {
+    if (request.method !== 'DELETE') return handle(request)
+    clock.advance(1_000)
+    return new Promise(() => undefined)
+  }, clock)
+  expect(await buy('structured')).toMatchObject({ kind: 'delivered', data: { sum: 7 } })
 })
 
 test('an upstream that does not answer ends at the deadline of the attempt', async () => {

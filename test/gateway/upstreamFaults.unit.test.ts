@@ -21,6 +21,7 @@ import {
   openFailingUpstream,
   smuggled,
   streamFaults,
+  unfinishedFailure,
   withCookies,
 } from './failingUpstream.ts'
 
@@ -35,6 +36,7 @@ writeFileSync(
 version: 1
 upstreams:
   a: { url: "${upstream.url}", timeout: 10s, silence: 10s, max_response: 8KiB }
+  single: { url: "${upstream.url}", timeout: 10s, concurrency: 1, pace: { requests: 2, per: 1m } }
   paced: { url: "${upstream.url}", concurrency: 1, pace: { requests: 2, per: 1m } }
 routes:
   - path: /item
@@ -50,6 +52,7 @@ routes:
   - { path: /data, summary: Data, upstream: a, to: /data, price: { usd: "0.01" }, answer: envelope }
   - { path: /small, summary: Small, upstream: a, to: /data, price: { usd: "0.01" }, max_response: 1KiB }
   - { path: /paced, summary: At a pace, upstream: paced, to: /data, price: { usd: "0.01" } }
+  - { path: /again, summary: Again, upstream: single, to: /item, price: { usd: "0.01" }, idempotent: true }
   - path: /stream
     summary: A stream
     upstream: a
@@ -131,6 +134,30 @@ test('an upstream is asked at its pace at most, and its routes are closed meanwh
   expect(await ask('/paced')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
   held.advance(60_000)
   expect([whyNot(), (await ask('/paced')).kind]).toEqual([undefined, 'raw'])
+})
+
+test('an answer that is refused unread gives its connection to the next request', async () => {
+  upstream.answer(unfinishedFailure)
+  expect(await open.ask('/again')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+  upstream.answer(honest)
+  expect(await textOf(await open.ask('/again'))).toBe(honestText)
+})
+
+test('a request that may be repeated is sent twice if the connection breaks, and once if the time is over', async () => {
+  const before = upstream.requests()
+  upstream.answer((socket) => {
+    upstream.answer(honest)
+    socket.resetAndDestroy()
+  })
+  expect(await textOf(await open.ask('/again'))).toBe(honestText)
+  expect(upstream.requests() - before).toBe(2)
+
+  open = openEndpoints()
+  const whyNot = () => open.endpoints.find(({ path }) => path === '/again')?.whyUnavailable()
+  upstream.answer(passing(() => undefined))
+  expect(await open.ask('/again')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_TIMEOUT' })
+  expect(whyNot(), 'one of two requests is left').toBeUndefined()
+  upstream.answer(honest)
 })
 
 test('the limit of a route is smaller than that of its upstream', async () => {
