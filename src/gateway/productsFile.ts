@@ -94,7 +94,9 @@ export const upstreamShape = z.strictObject({
     .string()
     .regex(/^\/[\x21-\x7e]*$/, 'must be a path such as /healthz')
     .optional()
-    .describe('Path that answers a GET with a 2xx while the API works. Default: a connection is opened.'),
+    .describe(
+      'Path that answers a GET with a 2xx while the API works. Default: HEAD of the URL, answered with any status but 502, 503 and 504.',
+    ),
 })
 
 export type UpstreamEntry = z.infer<typeof upstreamShape>
