@@ -55,7 +55,7 @@ async function* eventsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
 }
 
 function endOfEvent(bytes: Buffer): number | undefined {
-  // An empty line ends an event, with line ends of one or two characters (WHATWG HTML, 9.2).
+  // An empty line ends an event (WHATWG HTML, 9.2). Lines end in LF or CRLF; a lone CR is not supported.
   const ends = ['\n\n', '\r\n\r\n'].flatMap((mark) => {
     const at = bytes.indexOf(mark)
     return at === -1 ? [] : [at + mark.length]

@@ -35,8 +35,8 @@ export interface OpenAnswer {
   /** Ends the time limit of the request. The reader of a stream then applies separate limits. */
   keepReading(): void
   /**
-   * Ends the exchange and drops the rest of the answer. The first call records the outcome. Returns the failure for an
-   * error; otherwise undefined.
+   * Ends the exchange and drops the rest of the answer. The first call records the outcome, and returns the failure for
+   * an error. Otherwise returns undefined, as all later calls do.
    */
   end(error?: unknown): UpstreamFailure | undefined
 }

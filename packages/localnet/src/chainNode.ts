@@ -29,8 +29,8 @@ interface Departure {
 }
 
 /**
- * All JSON-RPC methods read the chain through this class. A healthy node shows the main bank by commitment, as Agave
- * does: at `finalized`, clients read and simulate in the finalized slot, with its blockhashes.
+ * All methods over HTTP read the chain through this class; subscriptions read the main bank. A healthy node shows the
+ * main bank by commitment, as Agave does: at `finalized`, clients read and simulate in the finalized slot.
  */
 export class ChainNode {
   readonly #deps: ChainNodeDeps
@@ -77,7 +77,7 @@ export class ChainNode {
     return hasRoot ? slot : Math.min(slot, forkSlot - slotsUntil.finalized)
   }
 
-  /** Differs from `slotAt` with `newestState`: transactions and blockhashes are then those of the newest slot. */
+  /** Slot in which transactions and blockhashes are checked. With `newestState`, this is the newest slot. */
   bankSlot(commitment: Commitment): number {
     return this.slotAt(this.#behaviour.newestState === true ? 'processed' : commitment)
   }

@@ -103,7 +103,7 @@ function isJson(request: IncomingMessage): boolean {
   return type.trim().toLowerCase() === 'application/json'
 }
 
-/** Undefined if the body is too long. The connection then closes after the response. */
+/** Undefined if the body is too long. Node then drops the rest of it. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let length = 0

@@ -24,7 +24,8 @@ export interface LocalChainOptions {
   readonly stateDirectory?: string
   /**
    * Behaviour of each RPC node. `{}` is a healthy node, which shows the state of each commitment as Agave does.
-   * Default: one node that shows the newest state at every commitment. Node N listens 2 N ports after the first node.
+   * Default: one node that shows the newest state at every commitment. With `port`, node N listens 2 N ports after the
+   * first node.
    */
   readonly nodes?: readonly NodeBehaviour[]
   /** Slots in one epoch. Default: 432,000, as on mainnet. */
