@@ -39,8 +39,7 @@ export async function deliverRoute(
     judgeHead(route, response, clock)
     const bytesMax = route.max_response ?? client.entry.max_response
     const reading = { ...deps, route, answer, bytesMax, unit, limited, metered }
-    const outcome = isEventStream(route, response) ? await openStream(reading, job.signal) : await readWhole(reading)
-    return outcome
+    return isEventStream(route, response) ? await openStream(reading, job.signal) : await readWhole(reading)
   } catch (error) {
     return failureOf(answer === undefined ? error : (answer.end(error) ?? error))
   }

@@ -57,5 +57,5 @@ function namesAt(schema: z.core.$ZodType, path: FilePath): readonly string[] {
 function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
   const { def } = schema._zod
   if ('innerType' in def && def.innerType instanceof z.core.$ZodType) return unwrapped(def.innerType)
-  return def instanceof Object && schema instanceof z.core.$ZodPipe ? unwrapped(schema._zod.def.in) : schema
+  return schema instanceof z.core.$ZodPipe ? unwrapped(schema._zod.def.in) : schema
 }

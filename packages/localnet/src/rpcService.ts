@@ -52,7 +52,8 @@ function answerOne(deps: RpcServiceDeps, request: unknown): RpcAnswer {
   if (!frame.success) return body(errorBody(null, new RpcError(rpcErrorCodes.invalidRequest, 'Invalid request')))
   const { id, method, params } = frame.data
   const failure = deps.watch.note(method)
-  const cut = transportFailure(failure) ?? outageAnswer(deps, method)
+  const outcome = typeof failure?.outcome === 'string' ? failure.outcome : deps.outage(method)
+  const cut = outcome === undefined ? undefined : ({ kind: 'failure', outcome } as const)
   if (cut !== undefined && failure?.afterEffect !== true) return cut
   const answered = call(deps, { id: id ?? null, method, params, failure })
   if (cut !== undefined) return cut
@@ -89,16 +90,6 @@ function failAsAsked(failure: RequestFailure | undefined): void {
   throw new RpcError(failure.outcome.code, failure.outcome.message)
 }
 
-function transportFailure(failure: RequestFailure | undefined): RpcAnswer | undefined {
-  const outcome = failure?.outcome
-  return typeof outcome === 'string' ? { kind: 'failure', outcome } : undefined
-}
-
-function outageAnswer({ outage }: RpcServiceDeps, method: string): RpcAnswer | undefined {
-  const outcome = outage(method)
-  return outcome === undefined ? undefined : { kind: 'failure', outcome }
-}
-
 export function errorBody(id: string | number | null, error: RpcError): Json {
   const data = error.data === undefined ? {} : { data: error.data }
   return { jsonrpc: '2.0', error: { code: error.code, message: error.message, ...data }, id }
@@ -108,13 +99,12 @@ export function errorBody(id: string | number | null, error: RpcError): Json {
 export const frameShape = z.object({
   jsonrpc: z.literal('2.0'),
   method: z.string().max(100),
-  params: z.array(z.unknown()).nullish().transform(absentIfNull),
+  params: z
+    .array(z.unknown())
+    .nullish()
+    .transform((params) => params ?? undefined),
   id: z.union([z.string(), z.number(), z.null()]).optional(),
 })
-
-function absentIfNull(params: unknown[] | null | undefined): unknown[] | undefined {
-  return params ?? undefined
-}
 
 function body(json: Json): RpcAnswer {
   return { kind: 'body', json }

@@ -53,17 +53,8 @@ export class Slots {
     return this.#current
   }
 
-  get branches(): readonly Branch[] {
-    return this.#branches
-  }
-
   at(commitment: Commitment): number {
     return this.#current - slotsUntil[commitment]
-  }
-
-  commitmentOf(slot: number): Commitment {
-    if (slot <= this.at('finalized')) return 'finalized'
-    return slot <= this.at('confirmed') ? 'confirmed' : 'processed'
   }
 
   advance(): void {
