@@ -12,10 +12,9 @@ const line = (lengthMax: number) =>
     .regex(new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${lengthMax}}$`, 'u'), `must be one line of 1 to ${lengthMax} characters`)
 const contact = z
   .string()
-  .max(200)
   .refine(
-    (text) => z.email().safeParse(text).success || /^https?:\/\/\S+$/.test(text),
-    'must be an e-mail address or an http(s) URL',
+    (text) => text.length <= 200 && (z.email().safeParse(text).success || /^https?:\/\/\S+$/.test(text)),
+    'must be an e-mail address or an http(s) URL, of 200 characters at most',
   )
 
 export const catalogConfig = z.object({

@@ -45,10 +45,12 @@ export function findConflicts(given: GivenVariables, isSet: (name: string) => bo
     ...twice.map((name) => `SIGNER_SOCKET and ${name} are both set: remove one of them`),
     ...burnsMoney(given),
     ...dollarConflicts(given),
-    ...(given['TAB_WALLET'] !== undefined && given['TAB_WALLET'] === given['PAYMENT_WALLET']
-      ? ['TAB_WALLET is PAYMENT_WALLET: set it to another wallet, so that deposits are held apart']
+    ...['PAYMENT_WALLET', 'TREASURY_WALLET']
+      .filter((name) => given['TAB_WALLET'] !== undefined && given['TAB_WALLET'] === given[name])
+      .map((name) => `TAB_WALLET is ${name}: set it to another wallet, so that deposits are held apart`),
+    ...(needsSecondNode(given)
+      ? ['SOLANA_QUORUM_ABOVE_USD needs two different URLs in SOLANA_RPC_URLS: add a node of another operator']
       : []),
-    ...(needsSecondNode(given) ? ['SOLANA_QUORUM_ABOVE_USD needs two URLs in SOLANA_RPC_URLS'] : []),
   ]
 }
 
@@ -101,6 +103,8 @@ function dollarConflicts(given: GivenVariables): readonly string[] {
   ]
 }
 
+/** A node that is listed twice would agree with itself. */
 function needsSecondNode(given: GivenVariables): boolean {
-  return given['SOLANA_QUORUM_ABOVE_USD'] !== undefined && (given['SOLANA_RPC_URLS'] ?? '').split(',').length < 2
+  const urls = (given['SOLANA_RPC_URLS'] ?? '').split(',').map((url) => URL.parse(url.trim())?.href)
+  return given['SOLANA_QUORUM_ABOVE_USD'] !== undefined && new Set(urls).size < 2
 }

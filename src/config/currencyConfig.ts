@@ -64,7 +64,10 @@ function currencyOf(text: string): DollarSetting | string {
   if (mintText === undefined ? !isKnownDollar(symbol) : mint === undefined || !symbolPattern.test(symbol))
     return `has "${text}": write usdc or usdt, or SYMBOL=MINT with the address of the mint`
   const read = options.map(optionOf)
-  const problem = read.find((option) => typeof option === 'string')
+  const names = options.map((option) => option.split('=')[0]?.trim())
+  const repeated = names.find((each, at) => names.indexOf(each) !== at)
+  const problem =
+    read.find((option) => typeof option === 'string') ?? (repeated && `${repeated} is given more than once; keep one`)
   if (problem !== undefined) return `has "${text}": ${problem}`
   const given = read.reduce<Partial<DollarSetting>>((all, option) => Object.assign(all, option), {})
   return { symbol, mint, minimumMicroUsd: minimumStandardMicroUsd, burn: 'token', rails: dollarRails, ...given }

@@ -21,7 +21,13 @@ export function findMistyped(
     const isOurs = name.startsWith(prefix)
     if (!isOurs && name.length < checkedLengthMin) return []
     const spelt = name.toUpperCase()
-    const meant = isOurs ? closestMatch(spelt, known) : closestMatch(spelt, unset, { maxDistance })
+    const meant = isOurs ? withoutPrefix(spelt, known) : closestMatch(spelt, unset, { maxDistance })
     return meant === undefined ? [] : [{ name, meant }]
   })
+}
+
+/** DATABASE_URL is closer to TOLLBOOK_DATABASE_URL than the login of another role, although more letters differ. */
+function withoutPrefix(spelt: string, known: readonly string[]): string | undefined {
+  const bare = spelt.slice(prefix.length)
+  return known.includes(bare) ? bare : closestMatch(spelt, known)
 }

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { describeError } from '@tollbook/core/fault'
+import { errorCode } from '@tollbook/core/fault'
 
 export interface VariableValues {
   readonly given: Readonly<Record<string, string>>
@@ -34,7 +34,7 @@ export function readVariables(
     else {
       const contents = readValue(file)
       if (typeof contents === 'string') given[name] = contents
-      else mistakes.push(`${name}${fileSuffix} ${contents.problem} (got ${JSON.stringify(file)})`)
+      else mistakes.push(`${name}${fileSuffix} must name a file ${contents.problem} (${shownPath(file)})`)
     }
   }
   const set = names.filter((name) => [env[name], env[name + fileSuffix]].some((value = '') => value !== ''))
@@ -44,12 +44,17 @@ export function readVariables(
 function readValue(file: string): string | { readonly problem: string } {
   try {
     const facts = statSync(file)
-    if (!facts.isFile()) return { problem: 'must name a file' }
-    if (facts.size > fileBytesMax) return { problem: `must name a file of ${fileBytesMax} bytes at most` }
+    if (!facts.isFile()) return { problem: 'and no folder or device' }
+    if (facts.size > fileBytesMax) return { problem: `of ${fileBytesMax} bytes at most` }
     // Remove the final line break, which editors and `echo` add.
     const value = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
-    return value === '' ? { problem: 'must name a file that is not empty' } : value
+    return value === '' ? { problem: 'that is not empty' } : value
   } catch (error) {
-    return { problem: `must name a file that can be read: ${describeError(error)}` }
+    return { problem: `that can be read: ${errorCode(error)}` }
   }
+}
+
+/** Any other text may be the secret itself, set by mistake in place of its path. */
+function shownPath(file: string): string {
+  return /^\.{0,2}\//.test(file) ? `got ${JSON.stringify(file)}` : 'got a text that does not begin with / or ./'
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isBase58Of32Bytes } from '@tollbook/core/base58'
 import { parseDecimal } from '@tollbook/core/money'
+import { hostNamePattern } from '../machine/hostEntry.ts'
 import type { ParsedList } from '../pricing/commaList.ts'
 
 export type GivenVariables = Readonly<Record<string, string>>
@@ -34,14 +35,10 @@ export const optionalPort = z
   .refine((value) => value <= 65_535, 'must be a port')
   .optional()
 
-// Matches labels of letters, digits and hyphens. Excludes a name that ends with a number, because it is probably a
-// mistyped IPv4 address.
-const hostLabels = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
-
 export const hostName = z
   .string()
   .refine(
-    (value) => isIP(value) !== 0 || hostLabels.test(value),
+    (value) => isIP(value) !== 0 || hostNamePattern.test(value),
     'must be an address or a host name, without scheme, port and brackets',
   )
 

@@ -10,13 +10,15 @@ export type HostEntry =
       readonly family: 'ipv4' | 'ipv6'
     }
 
-const hostName = /^(?=.{1,253}$)[a-z\d]([a-z\d-]{0,62}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)*$/i
+// Matches labels of letters, digits and hyphens. The last label starts with a letter: a name that ends with a number is
+// probably a mistyped IPv4 address.
+export const hostNamePattern = /^(?=.{1,253}$)(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)*[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/i
 
-/** Parses an entry of a list of hosts. Undefined if the text is invalid, for example if it contains a port or a scheme. */
+/** Undefined if the text is invalid, for example if it contains a port or a scheme. */
 export function readHostEntry(text: string): HostEntry | undefined {
   const [, address = '', bits] = /^\[?([^\]/]*)\]?(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const version = isIP(address)
-  if (version === 0) return hostName.test(text) ? { kind: 'name', name: text.toLowerCase() } : undefined
+  if (version === 0) return hostNamePattern.test(text) ? { kind: 'name', name: text.toLowerCase() } : undefined
   const most = version === 4 ? 32 : 128
   const prefix = bits === undefined ? most : Number(bits)
   return prefix > most ? undefined : { kind: 'network', address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' }

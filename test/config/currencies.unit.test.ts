@@ -67,6 +67,7 @@ describe('a mistake is named at the start', () => {
     ['usdc,usdt,XUSD=4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', 'USDC and XUSD have one mint'],
     ['usdc:minimum=0', 'the price must be a decimal'],
     ['usdc:burn=dollars', 'burn must be token or none'],
+    ['usdc:minimum=0.005:rails=mpp: minimum =0.01', 'minimum is given more than once; keep one'],
     ['usdc:rails=native', 'rails must be x402 or mpp'],
     ['usdc:payto=1', '"payto" is not one of wallet, minimum, burn, rails and split'],
     ['usdc:wallet=1', 'of wallet, write the Solana address of the wallet that receives payments in it (got "1")'],
@@ -92,5 +93,12 @@ describe('a mistake is named at the start', () => {
     expect(() => readConfig({ ...ownWallet, TAB_WALLET: otherWallet })).toThrow(
       'TAB_WALLET is the wallet of USDC in CURRENCIES: set it to another wallet',
     )
+    for (const [name, shared] of [
+      ['PAYMENT_WALLET', wallet],
+      ['TREASURY_WALLET', otherWallet],
+    ] as const)
+      expect(() => readConfig({ ...env, TREASURY_WALLET: otherWallet, TAB_WALLET: shared })).toThrow(
+        `TAB_WALLET is ${name}: set it to another wallet, so that deposits are held apart`,
+      )
   })
 })

@@ -7,6 +7,8 @@ test.each([
   ['HANDLER_TIMEOUTMS', 'HANDLER_TIMEOUT_MS'],
   ['TOLLBOOK_HMOE', 'TOLLBOOK_HOME'],
   ['TOLLBOOK_DIRECTORY', 'TOLLBOOK_HOME'],
+  // OPERATOR_DATABASE_URL is nearer, and a service must never use that login.
+  ['TOLLBOOK_DATABASE_URL', 'DATABASE_URL'],
 ])('%s was meant to be %s', (name, meant) => {
   expect(mistypedVariables({ [name]: 'x' })).toEqual([{ name, meant }])
 })

@@ -78,6 +78,18 @@ describe('mistakes', () => {
     expect(shown.filter((name) => /KEY|SECRET|PASSWORD|URL|FEEDS/.test(name))).toEqual([])
   })
 
+  test.each(['https://a.example', 'https://a.example, https://A.example/'])(
+    'a quorum of one node, listed as %s, is refused: the node would agree with itself',
+    (SOLANA_RPC_URLS) => {
+      const env = { ...operated, SOLANA_QUORUM_ABOVE_USD: '1' }
+      expect(mistakesOf({ ...env, SOLANA_RPC_URLS })).toEqual([
+        'SOLANA_QUORUM_ABOVE_USD needs two different URLs in SOLANA_RPC_URLS: add a node of another operator',
+      ])
+      const both = { ...env, SOLANA_RPC_URLS: `${SOLANA_RPC_URLS},https://b.example` }
+      expect(readConfig(both).sale.quorumAboveMicroUsd).toBe(1_000_000n)
+    },
+  )
+
   test('a long value is left out of its message', () => {
     expect(mistakesOf({ TOKEN_PRICE_USD: '9'.repeat(500) + 'x' })).toEqual([
       'TOKEN_PRICE_USD must be a decimal from 0.000000000001 to 1000000 US dollars, such as 0.001',

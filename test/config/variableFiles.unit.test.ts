@@ -36,10 +36,10 @@ test('a variable that already ends in _FILE keeps its meaning', () => {
 
 test.each([
   ['a missing file', () => join(directory, 'none'), /must name a file that can be read: .*ENOENT/],
-  ['a folder', () => directory, /must name a file \(got/],
+  ['a folder', () => directory, /must name a file and no folder or device \(got/],
   ['an empty file', () => fileOf('empty', '\n'), /must name a file that is not empty/],
   ['a large file', () => fileOf('large', 'x'.repeat(64 * 1024 + 1)), /must name a file of 65536 bytes at most/],
-  ['a device', () => '/dev/zero', /must name a file \(got/],
+  ['a device', () => '/dev/zero', /must name a file and no folder or device \(got "\/dev\/zero"\)/],
 ])('%s is reported with its path', (_, file, problem) => {
   expect(() => readConfig({ RECEIPT_SIGNING_KEY_FILE: file() })).toThrow(problem)
   expect(() => readConfig({ RECEIPT_SIGNING_KEY_FILE: file() })).toThrow('RECEIPT_SIGNING_KEY_FILE')
@@ -50,6 +50,15 @@ test('a wrong value from a file is not shown when it is a secret', () => {
   expect(read).toThrow('RECEIPT_SIGNING_KEY must be a private Ed25519 key')
   expect(read).not.toThrow('top-secret')
 })
+
+test.each(['postgres://api:top-secret@db/tollbook', '{"d":"top-secret"}', 'top-secret'])(
+  'a secret in place of its path is not shown (%s)',
+  (secret) => {
+    const read = () => readConfig({ RECEIPT_SIGNING_KEY_FILE: secret })
+    expect(read).toThrow('that can be read: ENOENT (got a text that does not begin with / or ./)')
+    expect(read).not.toThrow('top-secret')
+  },
+)
 
 test('a variable whose file cannot be read is not reported as missing too', () => {
   const env = { DATABASE_URL: databaseUrl, SOLANA_RPC_URLS: 'http://node', TOKEN_MINT: mint, PAYMENT_WALLET: mint }
