@@ -1,15 +1,12 @@
 import { Fault } from '@tollbook/core/fault'
-import type { Log } from '../machine/log.ts'
-import { compareWithCheckpoint, readCheckpointFile, type CheckpointFile } from '../store/checkpointFile.ts'
-import { openDatabase } from '../store/database.ts'
+import { readCheckpointFile, type CheckpointFile } from '../store/checkpointFile.ts'
 import { readRestoredLogins, type RestoredLogins } from '../store/restoredCluster.ts'
+import { type CompareDeps, compareCheckpoints } from './compareCheckpoints.ts'
 import type { DrillFindings } from './drillVerdict.ts'
 import { type ScratchOptions, startScratchCluster } from './scratchCluster.ts'
 import { verifyRepository } from './pgBackRest.ts'
 
-export interface DrillDeps {
-  readonly log: Log
-  readonly onStep: (text: string) => void
+export interface DrillDeps extends CompareDeps {
   /** Checks the database with the login of the service. Returns the names of the checks that failed. */
   readonly examine: (logins: { serviceUrl: string; ownerUrl: string }) => Promise<readonly string[]>
   /** Audits the ledger. Returns the exit code of the audit. */
@@ -34,7 +31,7 @@ export async function drill(options: DrillOptions, deps: DrillDeps): Promise<Dri
   await using cluster = await startScratchCluster(options)
   deps.onStep('restored, and the archive replayed')
   const url = cluster.urlOf(options.superuser, options.database)
-  const { comparisons, contained } = await compare(url, { checkpoints, deps })
+  const { comparisons, contained } = await compareCheckpoints(url, checkpoints, deps)
   const logins = await readRestoredLogins(url)
   const failedChecks = await examine(logins, { cluster, database: options.database, deps })
   const auditExitCode = await deps.audit(url, contained)
@@ -52,40 +49,6 @@ async function readCheckpoints(
     else read.push(checkpoint)
   }
   return read
-}
-
-const databaseConnectionsMax = 1
-// Maximum milliseconds of one statement. The root hash needs all events that no tile covers yet, which takes long.
-const statementTimeoutMs = 15 * 60_000
-
-/**
- * Compares each checkpoint with the ledger. Checkpoints that the ledger does not reach are left out of the audit,
- * because the audit would only report the same difference again.
- */
-async function compare(
-  url: string,
-  { checkpoints, deps }: { checkpoints: readonly CheckpointFile[]; deps: DrillDeps },
-): Promise<{ comparisons: DrillFindings['comparisons']; contained: readonly CheckpointFile[] }> {
-  const database = openDatabase({
-    databaseUrl: url,
-    applicationName: 'tollbook drill',
-    connectionsMax: databaseConnectionsMax,
-    statementTimeoutMs,
-    log: deps.log,
-  })
-  try {
-    const comparisons: DrillFindings['comparisons'][number][] = []
-    const contained: CheckpointFile[] = []
-    for (const checkpoint of checkpoints) {
-      const comparison = await compareWithCheckpoint(database, checkpoint)
-      comparisons.push(comparison)
-      if (comparison.relation !== 'older') contained.push(checkpoint)
-      deps.onStep(comparison.finding)
-    }
-    return { comparisons, contained }
-  } finally {
-    await database.destroy()
-  }
 }
 
 interface Examination {

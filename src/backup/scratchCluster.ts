@@ -29,7 +29,9 @@ export interface ScratchCluster extends AsyncDisposable {
 export async function startScratchCluster(options: ScratchOptions): Promise<ScratchCluster> {
   const { repository, superuser, targetMs, receivedWal } = options
   await using opened = new AsyncDisposableStack()
-  const place = await mkdtemp(join(options.scratchFolder, 'tollbook-drill-'))
+  const place = await mkdtemp(join(options.scratchFolder, 'tollbook-drill-')).catch((cause: unknown) => {
+    throw new Fault(`--scratch: no folder can be created in ${options.scratchFolder}`, { cause, retryable: false })
+  })
   opened.defer(() => rm(place, { recursive: true, force: true }))
   requireShortPath(place)
   const dataDirectory = join(place, 'data')
@@ -39,7 +41,7 @@ export async function startScratchCluster(options: ScratchOptions): Promise<Scra
   await writeFile(join(place, 'postgresql.conf'), '')
   // Allow all local connections, because the folder of the socket is closed to other users.
   await writeFile(join(place, 'pg_hba.conf'), 'local all all trust\n')
-  const archive = `pgbackrest --stanza=${repository.stanza} --pg1-path=${dataDirectory} --log-level-file=off archive-get %f "%p"`
+  const archive = `pgbackrest --stanza=${repository.stanza} --pg1-path="${dataDirectory}" --log-level-file=off archive-get %f "%p"`
   const restoreCommand = receivedWal === undefined ? archive : `${archive} || ${receivedCommand(receivedWal)}`
   const server = opened.use(startServer({ program, place, restoreCommand }))
   const urlOf = (login: string, database: string): string =>

@@ -1,36 +1,22 @@
 import { tmpdir } from 'node:os'
-import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { z } from 'zod'
 import { audit } from '@tollbook/audit'
 import { exitCodeOf as auditExitCodeOf } from '@tollbook/audit/auditReport'
 import { describeAudit } from '@tollbook/audit/auditText'
-import { readVerifierKey, type VerifierKey, verifierKeyOf } from '@tollbook/audit/checkpointNote'
+import type { VerifierKey } from '@tollbook/audit/checkpointNote'
 import { hostClock } from '@tollbook/audit/clock'
 import { systemClock } from '@tollbook/core/clock'
 import { drill, type DrillDeps } from '../backup/drill.ts'
 import { describeVerdict, type DrillVerdict, judgeDrill } from '../backup/drillVerdict.ts'
-import { type Config, readConfig } from '../config.ts'
+import { readConfig } from '../config.ts'
 import { examineRestored } from '../doctor/examine.ts'
 import { silentLog } from '../machine/log.ts'
 import type { CheckpointFile } from '../store/checkpointFile.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { textOfFinding } from './doctor.ts'
+import { type DrillFlags, readDrillOrder, readVerifierKeys } from './drillOrder.ts'
 import { repeatedOption } from './repeatedOption.ts'
 import { exitCodeOf } from './runCommand.ts'
-import { UsageProblem } from '@tollbook/client/command/usageProblem'
-
-interface DrillFlags {
-  readonly stanza: string
-  readonly targetTime?: string
-  readonly receivedWal?: string
-  readonly scratch: string
-  readonly programs?: string
-  readonly checkpoint: readonly string[]
-  readonly verifierKey?: string
-  readonly database?: string
-  readonly superuser: string
-}
 
 const exitCodes: Readonly<Record<DrillVerdict, number>> = { sound: 0, broken: 1, older: 3 }
 
@@ -77,31 +63,11 @@ const broken = { refused: exitCodes.broken, unavailable: exitCodes.broken }
 
 async function runDrill(deps: CommandDeps, flags: DrillFlags): Promise<number> {
   const config = readConfig()
-  const own = config.seal.checkpointFile
-  const findings = await drill(
-    {
-      repository: { stanza: flags.stanza, interrupted: deps.interrupted },
-      targetMs: readTargetTime(flags.targetTime),
-      receivedWal: flags.receivedWal === undefined ? undefined : resolve(flags.receivedWal),
-      programs: flags.programs,
-      scratchFolder: resolve(flags.scratch),
-      superuser: flags.superuser,
-      database: flags.database ?? databaseNameOf(config) ?? 'tollbook',
-      checkpointFiles: flags.checkpoint.length > 0 || own === undefined ? flags.checkpoint : [own],
-      clock: systemClock,
-    },
-    drillDeps(deps, readKeys(flags, config)),
-  )
+  const repository = { stanza: flags.stanza, interrupted: deps.interrupted }
+  const options = { ...(await readDrillOrder(flags, config)), repository, clock: systemClock }
+  const findings = await drill(options, drillDeps(deps, readVerifierKeys(flags, config)))
   deps.stdout.write(`\n${describeVerdict(findings)}\n`)
   return exitCodes[judgeDrill(findings)]
-}
-
-const isoTime = z.iso.datetime({ offset: true })
-
-function readTargetTime(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  if (isoTime.safeParse(text).success) return Date.parse(text)
-  throw new UsageProblem('--target-time', `must be a time with its zone, such as 2026-11-26T14:00:00Z (got ${text})`)
 }
 
 function drillDeps({ stdout, interrupted }: CommandDeps, keys: readonly VerifierKey[]): DrillDeps {
@@ -135,23 +101,4 @@ function drillDeps({ stdout, interrupted }: CommandDeps, keys: readonly Verifier
       return auditExitCodeOf(report)
     },
   }
-}
-
-function readKeys({ verifierKey }: DrillFlags, config: Config): readonly VerifierKey[] {
-  if (verifierKey !== undefined) {
-    const key = readVerifierKey(verifierKey)
-    if (key !== undefined) return [key]
-    throw new UsageProblem('--verifier-key', 'must be name+id+key, as GET /api/ledger/checkpoint names it')
-  }
-  const wallet = config.chain?.paymentWallet
-  // The default is the name under which a service without LEDGER_ORIGIN signs, because the key has this name too.
-  const origin = config.seal.origin ?? (wallet === undefined ? undefined : `tollbook/${wallet}`)
-  const publicKey = config.receiptSigningKey?.x
-  if (origin === undefined || publicKey === undefined) return []
-  return [verifierKeyOf(origin, Buffer.from(publicKey, 'base64url'))]
-}
-
-function databaseNameOf({ ledger }: Config): string | undefined {
-  const name = ledger === undefined ? '' : new URL(ledger.databaseUrl).pathname.slice(1)
-  return name === '' ? undefined : decodeURIComponent(name)
 }

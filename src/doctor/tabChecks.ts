@@ -5,7 +5,7 @@ import { walletsOf } from '../settings/settingPeriods.ts'
 import { tabWalletName } from '../settings/walletSettings.ts'
 import { readPeriods } from '../store/settingStore.ts'
 import { readTabTotals } from '../store/tabStore.ts'
-import { readCustody } from '../tabs/tabAccounts.ts'
+import { type Custody, readCustody } from '../tabs/tabAccounts.ts'
 import { failed, type Installation, passed, type Result, skipped, warning } from './check.ts'
 
 /** Checks the wallet for tabs. If tabs were sold earlier, it is checked even if tabs are no longer sold. */
@@ -25,24 +25,31 @@ export async function checkTabs({ config: { tabs: config }, database, chain }: I
   const frozen = mintsWhere((account) => account?.token?.isFrozen === true)
   if (frozen.length > 0)
     return failed(`the token account of the wallet for tabs ${tabWallet} of ${frozen.join(', ')} is frozen`, askIssuer)
-  const judged = every.map(async (of) => {
-    const { mint } = of
-    const totals = await readTabTotals(database, mint)
+  const readMint = async (of: (typeof every)[number]) => {
+    const totals = await readTabTotals(database, of.mint)
     const tabs = { totals: () => Promise.resolve(totals) }
     const custody = await readCustody({ tabs, chain: reader, tabWallets: () => wallets, slot: () => 0 }, of)
-    const { heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits, isCovered } = custody
-    const text = `${heldBaseUnits} base units of ${mint}, ${totals.tabs} tabs ${prepaidBaseUnits}, refunds due ${refundsDueBaseUnits}`
-    return { isCovered, text }
-  })
-  const custodies = await Promise.all(judged)
-  const texts = custodies.map(({ text }) => text).join('; ')
-  const detail = `${wallets.join(' and ')} ${wallets.length === 1 ? 'holds' : 'hold'} ${texts}`
-  if (custodies.some(({ isCovered }) => !isCovered))
-    return failed(
-      `no deposit is sold: ${detail}`,
-      'transfer what is missing from the payment wallet to the wallet for tabs',
-    )
-  return judgeLimits(config) ?? passed(detail)
+    return { ...custody, tabs: totals.tabs }
+  }
+  const custody = judgeCustody(wallets, await Promise.all(every.map(readMint)))
+  return custody.verdict === 'failed' ? custody : (judgeLimits(config) ?? custody)
+}
+
+interface MintCustody extends Omit<Custody, 'wallet'> {
+  readonly tabs: number
+}
+
+export function judgeCustody(wallets: readonly string[], custodies: readonly MintCustody[]): Result {
+  const texts = custodies.map(
+    ({ mint, tabs, heldBaseUnits, prepaidBaseUnits, refundsDueBaseUnits }) =>
+      `${heldBaseUnits} base units of ${mint}, ${tabs} tabs ${prepaidBaseUnits}, refunds due ${refundsDueBaseUnits}`,
+  )
+  const detail = `${wallets.join(' and ')} ${wallets.length === 1 ? 'holds' : 'hold'} ${texts.join('; ')}`
+  if (custodies.every(({ isCovered }) => isCovered)) return passed(detail)
+  return failed(
+    `no deposit is sold: ${detail}`,
+    'transfer what is missing from the payment wallet to the wallet for tabs',
+  )
 }
 
 const openAccount = 'open it with any wallet, such as by `spl-token create-account MINT --owner WALLET`'

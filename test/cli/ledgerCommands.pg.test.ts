@@ -1,15 +1,21 @@
 import { systemClock } from '@tollbook/core/clock'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { CommanderError } from 'commander'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { runAuditCommand } from '@tollbook/audit/auditCommand'
+import { assertPresent } from '@tollbook/core/assert'
+import { readCheckpoint } from '@tollbook/core/checkpoint'
+import { compareCheckpoints } from '../../src/backup/compareCheckpoints.ts'
 import { auditCommand } from '../../src/cli/audit.ts'
 import type { CommandDeps } from '../../src/cli/commandDeps.ts'
 import { exportCommand } from '../../src/cli/export.ts'
 import { prepareCommand } from '../../src/cli/prepareCommand.ts'
 import { reportCommand } from '../../src/cli/report.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { reportNames } from '../../src/reports/readReport.ts'
+import { readRestoredLogins } from '../../src/store/restoredCluster.ts'
 import { growLedger, ledgerKeyText } from '../audit/auditedLedger.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -18,7 +24,7 @@ import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 
 /* `tollbook export` and `tollbook audit` as they are called, one after the other. */
 
-const { serviceUrl, adminUrl } = await createTestDatabase()
+const { serviceUrl, adminUrl, ownerUrl } = await createTestDatabase()
 const financeUrl = await makeMemberLogin(adminUrl, 'tollbook_reader')
 const directory = await makeTemporaryDirectory()
 afterFile(directory.remove)
@@ -109,6 +115,34 @@ test('a report of many rows takes no signature, and says so before it reads', as
   expect(await run('report', ['burns', 'signature'])).toMatchObject({ code: 2 })
 })
 
+test('a report without a database, and one that does not answer, end like their siblings', async () => {
+  const runWith = async (databaseUrl: () => Promise<string>) => {
+    const said = { stderr: '', code: -1 }
+    const deps = {
+      stdout: { write: () => undefined },
+      stderr: { write: (text: string) => void (said.stderr += text) },
+      interrupted: new AbortController().signal,
+      setExitCode: (code: number) => void (said.code = code),
+      clock: systemClock,
+    }
+    const receiptKey = () => Promise.reject(new Error('no statement is signed here'))
+    await reportCommand({ ...deps, databaseUrl, receiptKey }).parseAsync(['burns'], { from: 'user' })
+    return said
+  }
+  const missing = () => Promise.reject(new UsageProblem('DATABASE_URL', 'is missing'))
+  expect(await runWith(missing)).toEqual({ code: 2, stderr: 'DATABASE_URL: is missing\n' })
+  const silent = () => Promise.resolve('postgres://nobody@127.0.0.1:1/none')
+  expect(await runWith(silent)).toMatchObject({ code: 7, stderr: expect.stringContaining('ECONNREFUSED') })
+})
+
+test('a report that is interrupted ends with 130', async () => {
+  expect(await run('report', ['burns'], AbortSignal.abort())).toMatchObject({ code: 130, stdout: '' })
+  expect(await run('report', ['payment', '1'.repeat(64)])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('the ledger has no payment, payout or burn'),
+  })
+})
+
 test('a table without rows says so', async () => {
   const { stdout } = await run('report', ['payments', '--endpoint', '/api/data/none'])
   expect(stdout).toMatch(/no rows for this question\n$/)
@@ -197,6 +231,31 @@ describe('tollbook audit', () => {
     const { code, stderr } = await run('audit', words)
     expect(code).toBe(2)
     expect(stderr).toContain(option)
+  })
+})
+
+describe('a drill', () => {
+  test('compares every checkpoint, and audits those that the restored ledger reaches', async () => {
+    const note = await readFile(checkpoint, 'utf8')
+    const known = assertPresent(readCheckpoint(note), 'it is a checkpoint')
+    const given = { ...known, note, path: 'own' }
+    const newer = { ...given, size: known.size + 2, path: 'newer' }
+    const other = { ...given, root: new Uint8Array(32), path: 'other' }
+    const steps: string[] = []
+    const onStep = (text: string) => void steps.push(text)
+    const found = await compareCheckpoints(serviceUrl, [newer, given, other], { log: silentLog, onStep })
+    expect(found.comparisons.map(({ relation }) => relation)).toEqual(['older', 'continues', 'other'])
+    expect(found.comparisons.map(({ missingEvents }) => missingEvents)).toEqual([2, 0, 0])
+    expect(found.contained.map(({ path }) => path)).toEqual(['own', 'other'])
+    expect(steps).toEqual(found.comparisons.map(({ finding }) => finding))
+  })
+
+  test('finds the logins of the service and of the owner in the restored cluster', async () => {
+    const logins = await readRestoredLogins(adminUrl)
+    expect(logins.owner).toBe(new URL(ownerUrl).username)
+    expect(logins.service).not.toBeNull()
+    const empty = Object.assign(new URL(adminUrl), { pathname: '/postgres' }).href
+    expect((await readRestoredLogins(empty)).owner).toBeNull()
   })
 })
 
