@@ -10,7 +10,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { readDuration } from './duration.ts'
 import { exitCodeOf, refusedExitCode, unavailableExitCode } from './runCommand.ts'
 import { readSigningKey, requireVariables } from './signingKey.ts'
-import { untilStopped } from './untilStopped.ts'
+import { closeWhenStopped, untilStdinEnds } from './closeWhenStopped.ts'
 
 const help = `
 Configured by environment: BURN_DATABASE_URL, BURN_KEYPAIR, SOLANA_RPC_URLS, TOKEN_MINT and PAYMENT_WALLET;
@@ -49,7 +49,7 @@ export function burnCommand(deps: CommandDeps): Command {
     })
 }
 
-const everyMaxMs = 86_400_000
+const interval = { minMs: 1_000, maxMs: 86_400_000 }
 
 async function open(log: Log): Promise<Burner> {
   const { burn, chain } = readConfig()
@@ -62,19 +62,21 @@ async function open(log: Log): Promise<Burner> {
   return openBurner({ ...assertPresent(chain, 'it has a node'), databaseUrl, key, clock: systemClock, log })
 }
 
-async function runUntilStopped(log: Log, { every, untilStdinEnds = false }: BurnFlags): Promise<number> {
-  const everyMs = readDuration('--every', every, everyMaxMs)
+async function runUntilStopped(log: Log, flags: BurnFlags): Promise<number> {
+  const everyMs = readDuration('--every', flags.every, interval)
   const burner = await open(log)
   process.stdout.write(`burning as ${burner.delegate}\n`)
   const stopping = new AbortController()
-  const parentGone = new AbortController()
-  // stdin ends with the process that started this one, even if that process was killed, so the job never outlives it.
-  if (untilStdinEnds) process.stdin.resume().once('end', () => parentGone.abort())
   const running = burnUntilStopped({ burner, clock: systemClock, log, everyMs }, stopping.signal)
-  await untilStopped(parentGone.signal)
-  stopping.abort()
-  await running
-  await burner.close()
+  await closeWhenStopped({
+    lost: untilStdinEnds(flags.untilStdinEnds === true),
+    log,
+    async close() {
+      stopping.abort()
+      await running
+      await burner.close()
+    },
+  })
   return 0
 }
 

@@ -13,7 +13,7 @@ import { showProducts } from './demo/products.ts'
 import { showTab } from './demo/tab.ts'
 import { openLocalService } from './openLocalService.ts'
 import { sampleUpstreamsOption } from './serve.ts'
-import { untilStopped } from './untilStopped.ts'
+import { closeWhenStopped } from './closeWhenStopped.ts'
 
 export function demoCommand(): Command {
   return new Command('demo')
@@ -62,7 +62,7 @@ async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
   say(
     `Finance reports: ${service.local.baseUrl}/finance, with financeToken of ${join(config.local.home, 'local.json')}`,
   )
-  await untilStopped()
+  await closeWhenStopped({ log, close: () => opened.disposeAsync() })
 }
 
 async function showDemo(deps: DemoDeps): Promise<void> {

@@ -10,7 +10,6 @@ import {
   exportTables,
 } from '../reports/export/exportLedger.ts'
 import { type Bound, readBound } from '../reports/export/exportRange.ts'
-import { rollUp } from '../reports/rollUp.ts'
 import type { ExportScope } from '../reports/export/exportScope.ts'
 import { openDatabase } from '../store/database.ts'
 import type { KnownLedger } from '@tollbook/audit/auditCommand'
@@ -19,6 +18,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { brokenOffExitCode, openStandardOutput } from './output.ts'
 import { openOutputFile } from './outputFile.ts'
 import { openProgressBar } from './progressBar.ts'
+import { rollUpAll } from './rollUpAll.ts'
 import { exitCodeOf } from './runCommand.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
@@ -30,8 +30,6 @@ interface ExportOptions {
   readonly database?: string
 }
 
-// Maximum of rollup steps: enough for twenty million events, in case no service has rolled up this ledger before.
-const rollUpStepsMax = 2_000
 // Maximum time of one statement. The closing balances need every entry, and reading a hundred million entries takes a
 // minute.
 const statementTimeoutMs = 15 * 60 * 1000
@@ -81,13 +79,11 @@ interface ExportOrder {
 function boundOf(end: 'from' | 'to', text: string | undefined): Bound | undefined {
   if (text === undefined) return undefined
   const bound = readBound(text, end)
-  if (bound === undefined) {
-    throw new UsageProblem(
-      `--${end}`,
-      'must be a position, a day such as 2026-11-21, or a moment such as 2026-11-21T10:00:00Z',
-    )
-  }
-  return bound
+  if (bound !== undefined) return bound
+  throw new UsageProblem(
+    `--${end}`,
+    `must be a position, a day such as 2026-11-21, or a moment such as 2026-11-21T10:00:00Z (got ${text})`,
+  )
 }
 
 async function write(deps: CommandDeps, ledger: KnownLedger, order: ExportOrder): Promise<number> {
@@ -97,15 +93,11 @@ async function write(deps: CommandDeps, ledger: KnownLedger, order: ExportOrder)
   const naming = { databaseUrl, applicationName: 'tollbook export' }
   // One snapshot reads the whole export, so one connection suffices.
   const database = openDatabase({ ...naming, connectionsMax: 1, statementTimeoutMs, log })
-  // Roll up first, because values in dollars come from the reports. With a login that may only read, nothing is rolled
-  // up.
-  const catchUp = async () => {
-    for (let step = 0; step < rollUpStepsMax; step++) if ((await rollUp(database)) === 0) return
-  }
   // An export of a long ledger takes minutes, and the size of the file does not show how much is left.
   const bar = openProgressBar('events', deps.stderr.isTTY === true && order.output !== undefined)
   try {
-    if (order.format !== 'jsonl') await catchUp()
+    // Roll up first, because values in dollars come from the reports.
+    if (order.format !== 'jsonl') await rollUpAll(database, deps.interrupted)
     const scope = await exportLedger(database, {
       ...order,
       verifierKey:

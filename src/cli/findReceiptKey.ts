@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Fault } from '@tollbook/core/fault'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 import { readConfig, type ReceiptSigningKey } from '../config.ts'
 import { openHome } from './local/home.ts'
 
@@ -14,8 +14,8 @@ export async function findReceiptKey(home: string): Promise<ReceiptSigningKey> {
     () => false,
   )
   if (isLocal) return (await openHome(home)).receiptKey()
-  throw new Fault(
-    'RECEIPT_SIGNING_KEY is missing, and a statement is signed with it; the service signs one at GET /api/finance/closing?month=…',
-    { retryable: false },
+  throw new UsageProblem(
+    'RECEIPT_SIGNING_KEY',
+    'is missing: the key that signs the statement; the service signs one at GET /api/finance/closing?month=…',
   )
 }

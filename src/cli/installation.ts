@@ -42,7 +42,7 @@ export async function findLedger(
   database?: string,
   missing = '--database',
 ): Promise<KnownLedger> {
-  if (database !== undefined && !/^postgres(?:ql)?:\/\//.test(database))
+  if (database !== undefined && !(/^postgres(?:ql)?:\/\//.test(database) && URL.canParse(database)))
     throw new UsageProblem('--database', 'must be a postgres:// URL')
   const { config, local } = await readInstallation(deps)
   const configured = [config.reportsDatabaseUrl, config.ledger?.databaseUrl]

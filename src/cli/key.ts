@@ -1,10 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import { parseJson } from '@tollbook/core/json'
 import { type PublicReceiptKey, publicReceiptKey, receiptKeyId } from '../settings/receiptKeys.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { makeReceiptKey } from './local/home.ts'
 import { settingCommand } from './settingChange.ts'
+import { writeOutput } from './writeOutput.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 export function keyCommand(deps: CommandDeps): Command {
@@ -30,14 +31,11 @@ export function keyCommand(deps: CommandDeps): Command {
   })
 }
 
-const privateFile = 0o600
-
 async function makeKey({ stdout, stderr, setExitCode }: CommandDeps, output: string | undefined): Promise<void> {
   const key = makeReceiptKey()
   const text = `${JSON.stringify(key)}\n`
   if (output === undefined) stdout.write(text)
-  // `wx` refuses an existing file, because a private key that is replaced is lost.
-  else await writeFile(output, text, { mode: privateFile, flag: 'wx' })
+  else await writeOutput(output, text, true)
   const where = output === undefined ? '' : `The key is in ${output}. `
   // Advice goes to stderr, so that stdout has only the key.
   stderr.write(

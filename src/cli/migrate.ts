@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { Fault } from '@tollbook/core/fault'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 import { findDifferingFunctions } from './differingFunctions.ts'
 import { migrate } from '../store/migrate.ts'
 
@@ -17,11 +17,11 @@ export function migrateCommand(): Command {
     )
     .action(async () => {
       const { migrationDatabaseUrl } = readConfig()
-      if (migrationDatabaseUrl === undefined) {
-        throw new Fault('MIGRATION_DATABASE_URL is missing: the postgres:// URL of the role that owns the database', {
-          retryable: false,
-        })
-      }
+      if (migrationDatabaseUrl === undefined)
+        throw new UsageProblem(
+          'MIGRATION_DATABASE_URL',
+          'is missing: the postgres:// URL of the role that owns the database',
+        )
       const applied = await migrate({ databaseUrl: migrationDatabaseUrl, findDifferingFunctions })
       process.stdout.write(applied.length === 0 ? 'up to date\n' : applied.map((name) => `applied ${name}\n`).join(''))
     })

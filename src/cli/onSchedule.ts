@@ -2,14 +2,12 @@ import { Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 import { readDuration } from './duration.ts'
 import { exitCodeOf, usageExitCode } from './runCommand.ts'
-import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-const everyMinMs = 10_000
-const everyMaxMs = 7 * 86_400_000
+const interval = { minMs: 10_000, maxMs: 7 * 86_400_000 }
 
 /**
- * The interruption also ends a run in progress. A `UsageProblem` ends the schedule, because it would occur in every
- * run. After any other failure, the work runs again at the next interval.
+ * Wrong usage ends the schedule, because it would occur in every run. After any other failure, the work runs again
+ * after the interval. Ctrl-C and SIGTERM abort `stopping`, so that a long run can end early.
  */
 export async function runOnSchedule(
   deps: CommandDeps,
@@ -17,7 +15,7 @@ export async function runOnSchedule(
   work: (stopping: AbortSignal) => Promise<number>,
 ): Promise<number> {
   if (every === undefined) return work(deps.interrupted)
-  return exitCodeOf(deps, () => repeat(deps, readInterval(every), work))
+  return exitCodeOf(deps, () => repeat(deps, readDuration('--every', every, interval), work))
 }
 
 async function repeat(
@@ -43,10 +41,4 @@ async function repeat(
   } finally {
     process.off('SIGTERM', terminate)
   }
-}
-
-function readInterval(text: string): number {
-  const everyMs = readDuration('--every', text, everyMaxMs)
-  if (everyMs < everyMinMs) throw new UsageProblem('--every', `must be at least 10s (got ${text})`)
-  return everyMs
 }

@@ -26,10 +26,14 @@ export function brokenOffExitCode(error: unknown, interrupted: AbortSignal): num
 export function openStandardOutput({ stdout, interrupted }: Pick<CommandDeps, 'stdout' | 'interrupted'>): Output {
   const done = () => Promise.resolve()
   if (!(stdout instanceof Writable))
-    return { write: (chunk) => Promise.resolve(void stdout.write(String(chunk))), finish: done, abandon: done }
+    return { write: (chunk) => Promise.resolve(void stdout.write(textOf(chunk))), finish: done, abandon: done }
   // Ignore the event, because each write reports its own failure. Without a listener, the event would end the process.
   stdout.on('error', () => undefined)
   return { write: (chunk) => handOver(stdout, chunk, interrupted), finish: done, abandon: done }
+}
+
+function textOf(chunk: string | Uint8Array): string {
+  return typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk)
 }
 
 /** Waits until the system accepts the chunk, so that no rows are read before the reader needs them. */

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import type { Payout } from '../payout/openPayout.ts'
 import { planText } from '../payout/planText.ts'
@@ -9,6 +8,7 @@ import { accountsIn, mintOfPlan, readPlanFile, signatureIn } from './payoutArgum
 import { holdersCommand } from './payoutHolders.ts'
 import { printUnsigned, sendParts } from './payoutSend.ts'
 import { repeatedOption } from './repeatedOption.ts'
+import { writeOutput } from './writeOutput.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 const exitHelp = `
@@ -97,7 +97,7 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
   const { decimals } = payout.terms
   const leastBaseUnits = minTokens === undefined ? undefined : parseDecimal(minTokens, decimals)
   if (minTokens !== undefined && leastBaseUnits === undefined)
-    throw new UsageProblem('--min-tokens', 'must be a plain decimal such as 0.5')
+    throw new UsageProblem('--min-tokens', `must be a plain decimal such as 0.5 (got ${minTokens})`)
   const openAccountsMax = accountsIn('--open-accounts', flags.openAccounts)
   const destinations = payoutWallets(flags.wallets)
   const request = { destinations, leastBaseUnits, openAccountsMax, except, fromOldWallet }
@@ -107,7 +107,7 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
   if (created === undefined) deps.stderr.write('nothing is owed that could be paid\n')
   else if (output === undefined) deps.stdout.write(planText(created))
   else {
-    await writeFile(output, planText(created))
+    await writeOutput(output, planText(created))
     const { id, parts, opens = [] } = created
     const figures = { parts: parts.length, opens: opens.length, waiting: waiting.length }
     deps.stdout.write(`${JSON.stringify({ id, ...figures, file: output })}\n`)

@@ -1,11 +1,10 @@
-import { readKeypair } from '@tollbook/client/keypairFile'
 import type { Keypair } from '@tollbook/client/solana/keypair'
 import { type Address, readAddress } from '@tollbook/core/address'
-import { errorText, Fault } from '@tollbook/core/fault'
 import { readSignature, type Signature } from '@tollbook/core/signature'
 import { parsePlan } from '../payout/planText.ts'
 import { readTextFile } from '@tollbook/client/command/fileOption'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
+import { readSigningKey } from './signingKey.ts'
 
 /*
  * Reads the files, addresses and signatures in the arguments of `tollbook payout`. The message of a `UsageProblem`
@@ -21,13 +20,6 @@ export async function mintOfPlan(option: string, path: string): Promise<string> 
   return (await readPlanFile(option, path)).mint
 }
 
-/** An unreadable keypair is wrong usage, as in the other commands, and not a refusal. */
-async function keypairIn(option: string, path: string): Promise<Keypair> {
-  return readKeypair(path).catch((error: unknown) => {
-    throw error instanceof Fault ? new UsageProblem(option, errorText(error)) : error
-  })
-}
-
 export interface PayoutKeys {
   readonly feePayer: Keypair
   readonly signers: readonly Keypair[]
@@ -38,11 +30,11 @@ export async function payoutKeysIn(
   paymentWallet: Address,
   { keypair, feePayer: other }: { readonly keypair: string; readonly feePayer?: string | undefined },
 ): Promise<PayoutKeys> {
-  const wallet = await keypairIn('--keypair', keypair)
+  const wallet = await readSigningKey('--keypair', keypair)
   if (wallet.address !== paymentWallet)
     throw new UsageProblem('--keypair', `is not the payment wallet ${paymentWallet}`)
   if (other === undefined) return { feePayer: wallet, signers: [wallet] }
-  const feePayer = await keypairIn('--fee-payer', other)
+  const feePayer = await readSigningKey('--fee-payer', other)
   return { feePayer, signers: [feePayer, wallet] }
 }
 

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import type { Address } from '@tollbook/core/address'
 import { parseDecimal } from '@tollbook/core/money'
@@ -9,6 +8,7 @@ import { payoutWallets, runPayout } from './payoutAccess.ts'
 import { accountsIn, addressIn, payoutKeysIn, readPlanFile } from './payoutArguments.ts'
 import { readTextFile } from '@tollbook/client/command/fileOption'
 import { repeatedOption } from './repeatedOption.ts'
+import { writeOutput } from './writeOutput.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 interface PlanFlags {
@@ -66,7 +66,7 @@ const ofToken = () => Promise.resolve(undefined)
 
 async function snapshot(deps: CommandDeps, payout: Payout, output: string): Promise<void> {
   const { text, ...figures } = await payout.holders.snapshot()
-  await writeFile(output, text)
+  await writeOutput(output, text)
   deps.stdout.write(`${JSON.stringify({ file: output, ...figures })}\n`)
 }
 
@@ -76,7 +76,7 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
   const minimumBaseUnits = parseDecimal(flags.minBalance, payout.terms.decimals)
   if (minimumBaseUnits === undefined || minimumBaseUnits === 0n)
     throw new UsageProblem('--min-balance', `must be a plain decimal above 0 such as 0.5 (got ${flags.minBalance})`)
-  if (!/^[a-z][a-z0-9-]{0,31}$/.test(flags.share))
+  if (!/^[a-z][a-z0-9-]{0,30}$/.test(flags.share))
     throw new UsageProblem('--share', `must be the name of a share of the split (got ${flags.share})`)
   if (flags.exclude.length > excludedMax)
     throw new UsageProblem('--exclude', `takes up to ${excludedMax} wallets (got ${flags.exclude.length})`)
@@ -91,7 +91,7 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
     deps.stderr.write(`nothing is owed on the share ${flags.share}, or no holder has the minimum\n`)
     return
   }
-  await writeFile(flags.output, planText(created))
+  await writeOutput(flags.output, planText(created))
   const { id, parts, holders } = created
   const figures = { lines: parts.flat().length, amountBaseUnits: holders?.amountBaseUnits.toString() }
   deps.stdout.write(`${JSON.stringify({ id, parts: parts.length, ...figures, file: flags.output })}\n`)

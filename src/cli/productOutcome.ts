@@ -4,13 +4,15 @@ import { chargeOf } from '../pricing/meteredPrice.ts'
 import { usdDecimals } from '../pricing/priceList.ts'
 import type { MeteredJob, Outcome } from '../product/product.ts'
 import type { CommandDeps } from './commandDeps.ts'
+import { brokenOffExitCode, openStandardOutput } from './output.ts'
 import { refusedExitCode } from './runCommand.ts'
 
 /**
  * The content goes to standard output and all other lines to standard error, so that the content can be piped. Returns
  * the exit code.
  */
-export async function printOutcome({ stdout, stderr }: CommandDeps, outcome: Outcome): Promise<number> {
+export async function printOutcome(deps: CommandDeps, outcome: Outcome): Promise<number> {
+  const { stdout, stderr, interrupted } = deps
   if (outcome.kind === 'failed') {
     stderr.write(`not sold: ${outcome.code}: ${outcome.message}\n`)
     return refusedExitCode
@@ -20,18 +22,20 @@ export async function printOutcome({ stdout, stderr }: CommandDeps, outcome: Out
     stdout.write(`${JSON.stringify(outcome.data)}\n`)
     return 0
   }
-  const text = new TextDecoder()
-  if (outcome.kind === 'raw') {
-    const headers = Object.entries(outcome.headers ?? {}).map(([name, value]) => `; ${name}: ${value}`)
-    stderr.write(`sold: ${outcome.contentType}, ${outcome.bytes.length} bytes${headers.join('')}\n`)
-    stdout.write(`${text.decode(outcome.bytes)}\n`)
-    return 0
-  }
-  stderr.write(`sold: ${outcome.contentType}, as it arrives\n`)
+  const output = openStandardOutput(deps)
   try {
-    for await (const chunk of outcome.chunks) stdout.write(text.decode(chunk, { stream: true }))
+    if (outcome.kind === 'raw') {
+      const headers = Object.entries(outcome.headers ?? {}).map(([name, value]) => `; ${name}: ${value}`)
+      stderr.write(`sold: ${outcome.contentType}, ${outcome.bytes.length} bytes${headers.join('')}\n`)
+      await output.write(outcome.bytes)
+      return 0
+    }
+    stderr.write(`sold: ${outcome.contentType}, as it arrives\n`)
+    for await (const chunk of outcome.chunks) await output.write(chunk)
     return 0
   } catch (error) {
+    const exitCode = brokenOffExitCode(error, interrupted)
+    if (exitCode !== undefined) return exitCode
     stderr.write(`\nnot sold: the stream broke: ${error instanceof Error ? errorText(error) : 'unknown'}\n`)
     return refusedExitCode
   }

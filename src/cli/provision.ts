@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { Fault } from '@tollbook/core/fault'
 import { readConfig } from '../config.ts'
 import { provisionService, withdrawProvision } from './local/provisionService.ts'
+import { requireUrl } from './sealSource.ts'
 
 interface ProvisionOptions {
   readonly rpcUrl: string
@@ -31,9 +31,9 @@ export function provisionCommand(): Command {
   )
 }
 
-async function provision({ rpcUrl, baseUrl, variablesFile: envFile }: ProvisionOptions): Promise<void> {
-  if (!/^https?:\/\//.test(rpcUrl) || !URL.canParse(rpcUrl))
-    throw new Fault(`--rpc-url: must be an http(s) URL (got ${rpcUrl})`, { retryable: false })
+async function provision({ variablesFile: envFile, ...urls }: ProvisionOptions): Promise<void> {
+  const rpcUrl = requireUrl('--rpc-url', urls.rpcUrl)
+  const baseUrl = requireUrl('--base-url', urls.baseUrl)
   const { chain, local } = readConfig()
   if (chain !== undefined) {
     await withdrawProvision(envFile)

@@ -1,20 +1,21 @@
 import { Argument, Command, Option } from 'commander'
-import { isoTime } from '@tollbook/core/clock'
 import type { ReceiptSigningKey } from '../config.ts'
 import { Fault } from '@tollbook/core/fault'
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 import { createLog } from '../machine/log.ts'
 import { UnknownMint } from '../store/ledgerMints.ts'
 import { ledgerToken } from '../reports/ledgerToken.ts'
-import { isProblems, limitMax, type ReportQuestion } from '../reports/reportQuestion.ts'
+import { hasBegun, isProblems, limitMax, type ReportQuestion } from '../reports/reportQuestion.ts'
 import { UnknownColumn, describeReport, readQuestion, type ReportName, reportNames } from '../reports/readReport.ts'
 import { createReports, type Reports } from '../reports/reports.ts'
-import { type ReportPosition, rollUp } from '../reports/rollUp.ts'
+import type { ReportPosition } from '../reports/rollUp.ts'
 import { openDatabase } from '../store/database.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { closingText } from './reportClosing.ts'
 import { brokenOffExitCode, openStandardOutput } from './output.ts'
 import { jsonLines, textTable } from './reportText.ts'
-import { usageExitCode } from './runCommand.ts'
+import { rollUpAll } from './rollUpAll.ts'
+import { exitCodeOf, usageExitCode } from './runCommand.ts'
 
 interface ReportFlags {
   readonly format: string
@@ -55,15 +56,27 @@ export function reportCommand(deps: ReportCommandDeps): Command {
       'after',
       '\nREPORTS_DATABASE_URL, which may be a standby, or DATABASE_URL is a login of tollbook_service or tollbook_reader.\n' +
         'Local mode is detected automatically.\n' +
-        'closing: RECEIPT_SIGNING_KEY signs the statement; check it with `tollbook verify FILE --key KEY`.',
+        'closing: RECEIPT_SIGNING_KEY signs the statement; check it with `tollbook verify FILE --key KEY`.\n' +
+        exitHelp,
     )
-    .action((...[name, reference, { format, mint, ...given }, command]: ReportArguments) => {
+    .action(async (...[name, reference, { format, mint, ...given }, command]: ReportArguments) => {
       const refuse = (text: string) => command.error(`error: ${text}`, { exitCode: usageExitCode })
       const call = { name, reference, format, mint, given, refuse }
-      if (isReport(name) && reference === undefined) return runReport(deps, name, call)
-      return (name === 'closing' && reference === undefined ? runClosing : runDetail)(deps, call)
+      const run = () => {
+        if (isReport(name) && reference === undefined) return runReport(deps, name, call)
+        return (name === 'closing' && reference === undefined ? runClosing : runDetail)(deps, call)
+      }
+      deps.setExitCode(await exitCodeOf(deps, run))
     })
 }
+
+const exitHelp = `
+Exit codes:
+  0  printed
+  2  wrong usage
+  4  the ledger has no such payment, or no statement can be signed; the message says why
+  7  the database does not answer, or the month is not sealed yet; run it again
+  130  interrupted`
 
 const names = [...reportNames, 'summary', 'payment', 'closing'] as const
 type AskedName = (typeof names)[number]
@@ -75,8 +88,6 @@ function isReport(name: AskedName): name is ReportName {
 const formats = ['table', 'csv', 'json']
 const databaseConnectionsMax = 2
 const standardLimit = { limit: '50' }
-// Maximum of rollup steps: enough for twenty million events, in case no service has rolled up this ledger before.
-const stepsMax = 2_000
 
 type ReportArguments = [AskedName, string | undefined, ReportFlags, Command]
 
@@ -94,24 +105,24 @@ async function runReport(
   deps: ReportCommandDeps,
   report: ReportName,
   { format, mint, given, refuse }: ReportCall,
-): Promise<void> {
+): Promise<number> {
   const question = readQuestion(report, {
     ...(format === 'csv' || !describeReport(report).accepts.includes('limit') ? {} : standardLimit),
     ...given,
   })
   if (isProblems(question))
     return refuse(question.map(({ field, message }) => `${optionOf(field)} ${message}`).join('; '))
-  await withReports(deps, mint, (reports) => print(deps, { reports, report, question, format }))
+  return withReports(deps, mint, (reports) => print(deps, { reports, report, question, format }))
 }
 
-async function runDetail(deps: ReportCommandDeps, call: ReportCall): Promise<void> {
+async function runDetail(deps: ReportCommandDeps, call: ReportCall): Promise<number> {
   const { name, reference, format, mint, refuse } = call
   const [stray] = Object.keys(call.given)
   if (stray !== undefined) return refuse(`${optionOf(stray)} is unknown here; ${name} takes none`)
   if (format === 'csv') return refuse(`--format must be table or json for ${name}`)
   if ((reference === undefined) === (name === 'payment'))
     return refuse(name === 'payment' ? 'payment needs a signature' : `${name} takes no signature`)
-  await withReports(deps, mint, async (reports) => {
+  return withReports(deps, mint, async (reports) => {
     const found = reference === undefined ? (await reports.summary()).read : await reports.payment(reference)
     if (found === undefined)
       throw new Fault(`the ledger has no payment, payout or burn ${reference}; ask \`tollbook explain\``, {
@@ -121,7 +132,7 @@ async function runDetail(deps: ReportCommandDeps, call: ReportCall): Promise<voi
   })
 }
 
-async function runClosing(deps: ReportCommandDeps, { format, mint, given, refuse }: ReportCall): Promise<void> {
+async function runClosing(deps: ReportCommandDeps, { format, mint, given, refuse }: ReportCall): Promise<number> {
   const { month, ...strays } = given
   const [stray] = Object.keys(strays)
   if (stray !== undefined)
@@ -129,10 +140,10 @@ async function runClosing(deps: ReportCommandDeps, { format, mint, given, refuse
   if (format === 'csv')
     return refuse('--format must be table or json for closing; trial-balance has the same accounts as csv')
   const { clock } = deps
-  if (month === undefined || !/^\d{4}-(0[1-9]|1[0-2])$/.test(month) || month > isoTime(clock.nowMs()).slice(0, 7))
+  if (month === undefined || !hasBegun(month, clock.nowMs()))
     return refuse(`--month must be a month such as 2026-11, and not after this one (got ${month ?? 'none'})`)
   const key = await deps.receiptKey()
-  await withReports(deps, mint, async (reports) => {
+  return withReports(deps, mint, async (reports) => {
     await openStandardOutput(deps).write(await closingText({ reports, month, format, key, clock }))
   })
 }
@@ -141,7 +152,7 @@ async function withReports(
   deps: ReportCommandDeps,
   mint: string | undefined,
   work: (reports: Reports) => Promise<void>,
-): Promise<void> {
+): Promise<number> {
   const log = createLog({ level: 'warn', name: 'tollbook report' })
   const databaseUrl = await deps.databaseUrl()
   const database = openDatabase({
@@ -153,17 +164,18 @@ async function withReports(
   try {
     const token = await ledgerToken(database)
     if (token === undefined) throw new Fault('the ledger is empty: nothing was ever priced', { retryable: false })
-    for (let step = 0; step < stepsMax; step++) if ((await rollUp(database)) === 0) break
+    await rollUpAll(database, deps.interrupted)
     const reports = createReports(database, token)
     if (mint === undefined) await nameOtherMints(deps, reports)
     await work(mint === undefined ? reports : await reports.inMint(mint))
+    return 0
   } catch (error) {
     // Only the ledger has the names of mints and shares, so these mistakes show after the options were parsed.
-    if (error instanceof UnknownMint) throw new Fault(`--mint ${error.message}`, { retryable: false })
-    if (error instanceof UnknownColumn) throw new Fault(`--columns ${error.message}`, { retryable: false })
+    if (error instanceof UnknownMint) throw new UsageProblem('--mint', error.message)
+    if (error instanceof UnknownColumn) throw new UsageProblem('--columns', error.message)
     const exitCode = brokenOffExitCode(error, deps.interrupted)
     if (exitCode === undefined) throw error
-    deps.setExitCode(exitCode)
+    return exitCode
   } finally {
     await database.destroy()
   }

@@ -1,18 +1,19 @@
 import { errorText, Fault } from '@tollbook/core/fault'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
+import { usageExitCode } from './runCommand.ts'
 
-/** A problem that an operator can fix is printed as text, and only a bug with its stack. */
-export function reportFailure(error: unknown): void {
-  process.stderr.write(`${failureText(error)}\n`)
-  process.exitCode = 1
+/** Sets the exit code. `written` is called when the message is written. */
+export function reportFailure(error: unknown, written?: () => void): void {
+  process.exitCode = error instanceof UsageProblem ? usageExitCode : 1
+  process.stderr.write(`${failureText(error)}\n`, written)
 }
 
 /** Ends the process, because a failed start may have left a timer or connection open. */
 export function endAfterFailure(error: unknown): void {
-  process.exitCode = 1
-  process.stderr.write(`${failureText(error)}\n`, () => process.exit())
+  reportFailure(error, () => process.exit())
 }
 
+/** A problem that an operator can fix is printed as text, and only a bug with its stack. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error instanceof Fault || error instanceof UsageProblem || isAboutFile(error)

@@ -14,7 +14,8 @@ import { loadLocalMode } from './openLocalService.ts'
 import { describeError } from '@tollbook/core/fault'
 import { createLog, type Log } from '../machine/log.ts'
 import { migrate } from '../store/migrate.ts'
-import { closeWhenStopped } from './untilStopped.ts'
+import { closeWhenStopped } from './closeWhenStopped.ts'
+import { listeningUrl } from './listeningUrl.ts'
 
 export function sampleUpstreamsOption(): Option {
   const help =
@@ -74,12 +75,7 @@ async function serve(config: Config): Promise<number> {
   const samples = sampled.length === 0 ? '' : ` (sample data: ${sampled.join(', ')})`
   process.stdout.write(`listening on ${running.baseUrl}${samples}\n`)
 
-  await closeWhenStopped(stopped.signal, {
-    onStopping: () => log.info({ event: 'stopping' }),
-    onSignal: (signal) => log.warn({ event: 'still_stopping', signal }),
-    close: running.close,
-  })
-  log.info({ event: 'stopped' })
+  await closeWhenStopped({ lost: stopped.signal, log, close: running.close })
   return code
 }
 
@@ -92,5 +88,5 @@ async function start(config: Config, log: Log, onPartLost: (error: Error) => voi
   await requireFreePorts(config)
   const service = await createService(config, { log })
   const { port, sampled, reload, close } = service
-  return { baseUrl: `http://${config.server.host}:${port}`, sampled, reload, close }
+  return { baseUrl: listeningUrl(config.server.host, port), sampled, reload, close }
 }

@@ -136,7 +136,7 @@ async function changeSetting(
   ledger: SettingChanges,
   { name, value, flags }: SettingChangeOrder,
 ): Promise<number> {
-  const overlapMs = readDuration('--overlap', flags.overlap, overlapMaxMs)
+  const overlapMs = readDuration('--overlap', flags.overlap, { maxMs: overlapMaxMs })
   for (let tries = 1; tries <= triesMax; tries++) {
     const nowMs = await ledger.nowMs()
     const validFromMs = flags.validFrom === undefined ? undefined : readTime('--valid-from', flags.validFrom, nowMs)
@@ -208,7 +208,7 @@ function describeChange({ decision, previousUntilMs }: Change, current: SettingP
 }
 
 function readTime(option: string, text: string, nowMs: number): number {
-  if (/^\d{1,7}[smhd]$/.test(text)) return nowMs + readDuration(option, text, Number.MAX_SAFE_INTEGER)
+  if (/^\d{1,7}[smhd]$/.test(text)) return nowMs + readDuration(option, text)
   const atMs = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(atMs))
     throw new UsageProblem(option, `must be an ISO 8601 time with its zone, or a duration (got ${text})`)

@@ -8,7 +8,7 @@ import { signingTerms } from '../signer/feePayerSigner.ts'
 import { openSigner } from '../signer/openSigner.ts'
 import { openSignatureStore } from '../store/signatureStore.ts'
 import { readSigningKey, requireVariables } from './signingKey.ts'
-import { untilStopped } from './untilStopped.ts'
+import { closeWhenStopped, untilStdinEnds } from './closeWhenStopped.ts'
 
 const help = `
 Configured by environment: SIGNER_SOCKET, or SIGNER_LISTEN with SIGNER_TLS_CERT, SIGNER_TLS_KEY and SIGNER_TLS_CA;
@@ -26,7 +26,7 @@ export function signerCommand(): Command {
     )
     .option('--until-stdin-ends', 'stop when stdin ends, so that the signer ends with the process that started it')
     .addHelpText('after', help)
-    .action(async ({ untilStdinEnds = false }: { readonly untilStdinEnds?: boolean }) => {
+    .action(async (flags: { readonly untilStdinEnds?: boolean }) => {
       const { logLevel, signer: config } = readConfig()
       const log = createLog({ level: logLevel, name: 'tollbook signer' })
       const { place } = config
@@ -55,13 +55,14 @@ export function signerCommand(): Command {
         limits: { ...config.limits, perPaymentLamports: lamportsPerPaymentMax },
       })
       process.stdout.write(`signing as ${signer.address}\n`)
-      const parentGone = new AbortController()
-      // stdin ends with the process that started this one, even if that process was killed, so the signer never
-      // outlives it.
-      if (untilStdinEnds) process.stdin.resume().once('end', () => parentGone.abort())
-      await untilStopped(parentGone.signal)
-      await signer.close()
-      await journal.close()
+      await closeWhenStopped({
+        lost: untilStdinEnds(flags.untilStdinEnds === true),
+        log,
+        async close() {
+          await signer.close()
+          await journal.close()
+        },
+      })
       process.exit(0)
     })
 }

@@ -1,15 +1,16 @@
+import { UsageProblem } from '@tollbook/client/command/usageProblem'
 import { readKeypair } from '@tollbook/client/keypairFile'
-import type { Ed25519Signer } from '@tollbook/core/ed25519'
+import type { Keypair } from '@tollbook/client/solana/keypair'
 import { errorText, Fault } from '@tollbook/core/fault'
 
-/** `variable` is the environment variable that messages mention. */
-export async function readSigningKey(variable: string, path: string): Promise<Ed25519Signer> {
+/** `option` is the option or variable that names the file. An unreadable keypair is wrong usage, and not a refusal. */
+export async function readSigningKey(option: string, path: string): Promise<Keypair> {
   return readKeypair(path).catch((error: unknown) => {
-    throw error instanceof Fault ? new Fault(`${variable}: ${errorText(error)}`, { retryable: false }) : error
+    throw error instanceof Fault ? new UsageProblem(option, errorText(error)) : error
   })
 }
 
-/** Throws a `Fault` with the names of all missing variables, so that one attempt shows them all. */
+/** Throws a `UsageProblem` with the names of all missing variables, so that one attempt shows them all. */
 export function requireVariables<Name extends string>(
   command: string,
   values: Readonly<Record<Name, string | undefined>>,
@@ -17,7 +18,7 @@ export function requireVariables<Name extends string>(
   if (areSet(values)) return values
   const missing = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [name] : []))
   const are = missing.length === 1 ? 'is' : 'are'
-  throw new Fault(`${missing.join(', ')} ${are} missing: tollbook ${command} --help has the list`, { retryable: false })
+  throw new UsageProblem(missing.join(', '), `${are} missing; tollbook ${command} --help has the list`)
 }
 
 function areSet<Name extends string>(

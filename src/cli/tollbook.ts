@@ -31,7 +31,11 @@ const program = new Command('tollbook')
 process.once('SIGINT', () => interrupted.abort())
 
 // Do not end a long-running process with exit code 0 if the reader of its log has ended.
-const isLongRunning = ['serve', 'demo', 'chain', 'signer', 'burn', 'proxy'].includes(process.argv[2] ?? '')
+const [, , name = '', ...words] = process.argv
+const isLongRunning =
+  ['serve', 'demo', 'chain', 'signer', 'burn', 'proxy'].includes(name) ||
+  (name === 'wallet' && words[0] === 'serve') ||
+  words.some((word) => word.startsWith('--every'))
 
 // Ignore a closed pipe: `head` closes the pipe when it has read enough lines. An export has its own listener.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -41,8 +45,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 })
 
 try {
-  for (const command of await loadCommands(process.argv[2], payerDeps)) program.addCommand(command)
-  refuseUnknownHelp(process.argv[2], process.argv[3])
+  for (const command of await loadCommands(name, payerDeps)) program.addCommand(command)
+  refuseUnknownHelp(name, words[0])
   await program.parseAsync()
 } catch (error) {
   // Report all errors except those of Commander, because Commander has already printed them.
@@ -58,7 +62,7 @@ if (interrupted.signal.aborted) process.exit()
  * Rejects `help` of an unknown command. Without this, Commander prints the whole help and does not mention the unknown
  * command.
  */
-function refuseUnknownHelp(command: string | undefined, asked: string | undefined): void {
+function refuseUnknownHelp(command: string, asked: string | undefined): void {
   if (command !== 'help' || asked === undefined || program.commands.some((one) => one.name() === asked)) return
   if (!asked.startsWith('-')) program.error(`error: unknown command '${asked}'`)
 }

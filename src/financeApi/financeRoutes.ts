@@ -3,7 +3,7 @@ import { type Clock, isoTime } from '@tollbook/core/clock'
 import { describeError, Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
-import { isProblems } from '../reports/reportQuestion.ts'
+import { hasBegun, isProblems } from '../reports/reportQuestion.ts'
 import { UnknownColumn, readQuestion, type ReportName, reportNames } from '../reports/readReport.ts'
 import { chosenCells, type ReportRow } from '../reports/reportTable.ts'
 import { type Positioned, type Reports, UnknownMint } from '../reports/reports.ts'
@@ -215,9 +215,9 @@ function csvHeaders(report: ReportName, position: number): Readonly<Record<strin
 async function serveClosing(deps: FinanceRouteDeps, { query }: FreeRequest): Promise<FreeAnswer> {
   const asked = await reportsOf(deps, query, ['month'])
   if ('problem' in asked) return asked.problem
-  const month = /^(?:19[7-9]\d|[2-9]\d{3})-(?:0[1-9]|1[0-2])$/.exec(asked.given['month'] ?? '')?.[0]
+  const { month } = asked.given
   const nowMs = deps.clock.nowMs()
-  if (month === undefined || month > isoTime(nowMs).slice(0, 7))
+  if (month === undefined || !hasBegun(month, nowMs))
     return invalidRequest([{ field: 'month', message: 'must be a month such as 2026-11, and not after this one' }])
   const closing = deps.signClosing(await asked.reports.closing({ month, nowMs }))
   return jsonAnswer(200, JSON.stringify({ success: true, data: closing }), { 'cache-control': 'no-store' })

@@ -38,6 +38,7 @@ const day = z.iso
   .optional()
 // Accept years from 1970: no payment is older, databases have no year 0, and Date.UTC reads the year 50 as 1950.
 const year = /(?:19[7-9]\d|[2-9]\d{3})/.source
+const monthPattern = new RegExp(`^${year}-(0[1-9]|1[0-2])$`)
 const text = z
   .string()
   .trim()
@@ -61,10 +62,7 @@ const shape = z
     // First and last UTC day, inclusive. Absent: no limit.
     from: day,
     to: day,
-    month: z
-      .string()
-      .regex(new RegExp(`^${year}-(0[1-9]|1[0-2])$`), 'must be a month such as 2026-11')
-      .optional(),
+    month: z.string().regex(monthPattern, 'must be a month such as 2026-11').optional(),
     quarter: z
       .string()
       .regex(new RegExp(`^${year}-Q[1-4]$`), 'must be a quarter such as 2026-Q4')
@@ -121,6 +119,11 @@ export interface ReportParameters {
 }
 
 export const days = ['from', 'to', 'month', 'quarter']
+
+/** True for a month such as `2026-11` that is not in the future. */
+export function hasBegun(month: string, nowMs: number): boolean {
+  return monthPattern.test(month) && month <= isoTime(nowMs).slice(0, 7)
+}
 
 /** The cursor of a report by day is a day. Other groupings accept any text. */
 export function isGroup(cursor: string, by: ReportQuestion['by']): boolean {

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream'
 import { readAddress } from '@tollbook/core/address'
-import { type Clock, isoTime } from '@tollbook/core/clock'
+import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../machine/log.ts'
+import { hasBegun } from '../reports/reportQuestion.ts'
 import type { FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
 import { parseQuery } from '../transport/parseQuery.ts'
 import { invalidRequest } from '../transport/transportError.ts'
@@ -37,8 +38,7 @@ async function serveStatement(deps: StatementRouteDeps, used: UsedProofs, reques
   if (!parsed.ok) return invalidRequest([parsed.problem])
   const nowMs = deps.clock.nowMs()
   const { month, ...strays } = parsed.values
-  const isMonth = month !== undefined && /^\d{4}-(0[1-9]|1[0-2])$/.test(month) && month <= isoTime(nowMs).slice(0, 7)
-  if (!isMonth || Object.keys(strays).length > 0)
+  if (month === undefined || !hasBegun(month, nowMs) || Object.keys(strays).length > 0)
     return invalidRequest([
       { field: 'month', message: 'must be a month such as 2026-11, not after this one, and alone' },
     ])

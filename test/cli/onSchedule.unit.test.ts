@@ -28,6 +28,7 @@ test('without a schedule the work runs once, and a schedule repeats failures but
   for (const every of ['soon', '1s', '8d', '10'])
     expect(await runOnSchedule(deps, every, () => Promise.resolve(0))).toBe(2)
   expect(complaint).toContain('--every: must be a duration such as 90s, 10m, 24h or 7d (got soon)')
+  expect(complaint).toContain('--every: must be at least 10s (got 1s)\n--every: must be at most 7d (got 8d)\n')
   const codes = [0, 7, 4]
   expect(await runOnSchedule(deps, '10m', () => Promise.resolve(codes.shift() ?? 1))).toBe(0)
   expect([slept, codes]).toEqual([[600_000, 600_000, 600_000], []])

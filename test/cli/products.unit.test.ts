@@ -126,7 +126,7 @@ test('check reports a mistake with its line, and ends with 4', async () => {
 test('try asks the API as a sale would, and prints its bytes', async () => {
   expect(await tryRoute('/acme/items/{id}', 'id=a b', 'n=3')).toEqual({
     code: 0,
-    stdout: '{"ok":true}\n',
+    stdout: '{"ok":true}',
     stderr: 'sold: application/json, 11 bytes\n',
   })
   expect(api.asked.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /items/a%20b?n=3'])

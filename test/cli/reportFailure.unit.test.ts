@@ -20,11 +20,19 @@ test('a defect of the program is printed with its stack', () => {
   expect(failureText(new TypeError('x is undefined'))).toMatch(/^TypeError: x is undefined\n {4}at /)
 })
 
-test('a start that fails ends its process with 1, whatever it has left open', () => {
-  const module = JSON.stringify(new URL('../../src/cli/reportFailure.ts', import.meta.url).href)
-  const program = `import { endAfterFailure } from ${module}; setInterval(() => undefined, 1_000); endAfterFailure(new Error('no'))`
+const module = JSON.stringify(new URL('../../src/cli/reportFailure.ts', import.meta.url).href)
+
+test.each([
+  [1, 'Error: no', "new Error('no')"],
+  [2, '--every: is missing', "new UsageProblem('--every', 'is missing')"],
+])('a start that fails ends its process with %i, whatever it has left open', (code, text, error) => {
+  const program = `
+    import { UsageProblem } from '@tollbook/client/command/usageProblem'
+    import { endAfterFailure } from ${module}
+    setInterval(() => undefined, 1_000)
+    endAfterFailure(${error})`
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     encoding: 'utf8',
   })
-  expect([status, stderr]).toEqual([1, expect.stringContaining('Error: no')])
+  expect([status, stderr]).toEqual([code, expect.stringContaining(text)])
 })

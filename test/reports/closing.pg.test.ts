@@ -254,8 +254,9 @@ test('`tollbook report closing` prints a statement that `tollbook verify` checks
   expect(table.stdout).toMatch(/^received +9\.\d+ +\d/m)
   for (const words of [[], ['--month', '2026-13'], ['--month', '2999-01'], ['--month', month, '--by', 'day']])
     expect((await report(...words)).exitCode).toBe(2)
+  expect((await report('--month', '1969-12')).exitCode).toBe(2)
   const stranger = { ...given, receiptKey: () => Promise.resolve(makeReceiptKey()) }
-  await expect(
-    terminal.run((deps) => reportCommand({ ...deps, ...stranger, clock }), 'closing', '--month', month),
-  ).rejects.toThrow('did not sign the newest checkpoint')
+  expect(
+    await terminal.run((deps) => reportCommand({ ...deps, ...stranger, clock }), 'closing', '--month', month),
+  ).toMatchObject({ exitCode: 4, stdout: '', stderr: expect.stringContaining('did not sign the newest checkpoint') })
 })

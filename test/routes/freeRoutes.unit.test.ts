@@ -187,6 +187,15 @@ test('a signature for the statement of one month opens no other month', async ()
   expect((await ask('2026-08', signed)).status, 'a signature is for one download').toBe(401)
 })
 
+test.each(['0000-01', '1969-12', '2026-13', '2999-01', '2026-1'])(
+  'a statement of the month %s is refused before a signature is requested',
+  async (month) => {
+    const writeStatement = () => Promise.reject(new Error('no statement is written'))
+    const { serve } = statementRoute({ clock, log: silentLog, origin: 'o', writeStatement })
+    expect((await serve(requestOf(Keypair.generate().publicKey.toBase58(), `month=${month}`))).status).toBe(400)
+  },
+)
+
 test('the keys of receipts are one document, and the identity of the service is another', async () => {
   const routes = createFreeRoutes({
     clock,

@@ -31,6 +31,20 @@ test.each([
   },
 )
 
+test('a service that closes during a reload closes the connections of the new file', async () => {
+  const closed: string[] = []
+  const selling = Promise.withResolvers<void>()
+  const reload = createReload({
+    log: silentLog,
+    gateway: routesThat(closed, 'first'),
+    openFile: () => routesThat(closed, 'second'),
+  })
+  const [reloaded, ended] = [reload.reload(() => selling.promise), reload.close()]
+  selling.resolve()
+  await Promise.all([reloaded, ended])
+  expect(closed).toEqual(['second'])
+})
+
 test('after a reload the service closes the connections of the new file', async () => {
   const closed: string[] = []
   const reload = createReload({

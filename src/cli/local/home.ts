@@ -13,7 +13,10 @@ export type Home = Awaited<ReturnType<typeof openHome>>
 
 export type ReceiptKey = z.infer<typeof receiptKeyJson>
 
-const keypairJson = z.array(z.int().min(0).max(255)).length(64)
+const keypairJson = z
+  .array(z.int().min(0).max(255))
+  .length(64)
+  .transform((bytes) => Keypair.fromSecretKey(Uint8Array.from(bytes)))
 const receiptKeyJson = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
 
 /** Mode of the home folder. It lets a Postgres that runs as another user enter the folder and find its files. */
@@ -33,7 +36,7 @@ export async function openHome(folder: string) {
     async keypair(name: string) {
       const file = join(keys, `${name}.json`)
       const text = await readOrMake(file, () => JSON.stringify([...newSecretKey()]))
-      return { path: file, keypair: Keypair.fromSecretKey(Uint8Array.from(keypairJson.parse(parse(file, text)))) }
+      return { path: file, keypair: parse(file, text, keypairJson) }
     },
     secret: (name: string) => readOrMake(join(keys, `${name}.secret`), randomToken),
     receiptKey: () => signingKey(keys, 'receipt-key'),
@@ -61,7 +64,7 @@ export async function openFolder(path: string, mode: number): Promise<void> {
 
 async function signingKey(keys: string, name: string): Promise<ReceiptKey> {
   const file = join(keys, `${name}.json`)
-  return receiptKeyJson.parse(parse(file, await readOrMake(file, () => JSON.stringify(makeReceiptKey()))))
+  return parse(file, await readOrMake(file, () => JSON.stringify(makeReceiptKey())), receiptKeyJson)
 }
 
 // Maximum number of tries. Each key is rejected with a probability of 1 in 64.
@@ -92,13 +95,11 @@ async function readOrMake(file: string, make: () => string): Promise<string> {
   }
 }
 
-function parse(file: string, text: string): unknown {
+function parse<T>(file: string, text: string, json: z.ZodType<T>): T {
   try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new Fault(`${file} is damaged; restore it, or remove the whole folder to start over`, {
-      cause: error,
-      retryable: false,
-    })
+    return json.parse(JSON.parse(text))
+  } catch {
+    // Omit the cause, because the message of a JSON error quotes the key.
+    throw new Fault(`${file} is damaged; restore it, or remove the whole folder to start over`, { retryable: false })
   }
 }

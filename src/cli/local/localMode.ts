@@ -5,6 +5,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { describeError } from '@tollbook/core/fault'
 import type { Log } from '../../machine/log.ts'
 import { spawnLocalChain } from '@tollbook/localnet/spawnLocalChain'
+import { listeningUrl } from '../listeningUrl.ts'
 import { openLocalFinance } from './financeTokens.ts'
 import { type Home, openHome } from './home.ts'
 import { openLocalBurner } from './localBurner.ts'
@@ -90,8 +91,7 @@ export async function startLocalMode(config: Config, options: LocalModeOptions):
   opened.defer(() => service.close())
   startLocalBurner(local, chain, burnDatabaseUrl)
 
-  const { host } = config.server
-  const baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${service.port}`
+  const baseUrl = listeningUrl(config.server.host, service.port)
   // `local.json` gets only the public part of the key.
   const { d: _private, ...receiptKey } = receiptSigningKey
   const { financeToken, auditorToken, supportToken } = finance

@@ -57,7 +57,8 @@ export function createReload({ log, gateway, openFile }: ReloadDeps) {
       last = last.then(() => reload(sell))
       return last
     },
-    close: () => current.close(),
+    /** Waits for a reload in progress, because it opens connections. */
+    close: () => last.then(() => current.close()),
   }
 }
 

@@ -1,0 +1,44 @@
+import type { Log } from '../machine/log.ts'
+
+const signals = ['SIGTERM', 'SIGINT'] as const
+
+export interface Stop {
+  /** Closes the program as a signal does. */
+  readonly lost?: AbortSignal
+  readonly log: Pick<Log, 'info' | 'warn'>
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Waits for SIGTERM, Ctrl-C or `lost`, then closes the program. Logs and ignores further signals: a second signal would
+ * kill the process and cut answers in progress. npm and some supervisors send every signal twice.
+ */
+export async function closeWhenStopped({ lost, log, close }: Stop): Promise<void> {
+  const first = Promise.withResolvers<void>()
+  let isStopping = false
+  const onSignal = (signal: string): void => {
+    if (isStopping) log.warn({ event: 'still_stopping', signal })
+    isStopping = true
+    first.resolve()
+  }
+  // Listen until everything is closed, because a signal without a listener kills the process.
+  for (const name of signals) process.on(name, onSignal)
+  lost?.addEventListener('abort', () => first.resolve())
+  if (lost?.aborted === true) first.resolve()
+  try {
+    await first.promise
+    isStopping = true
+    log.info({ event: 'stopping' })
+    await close()
+    log.info({ event: 'stopped' })
+  } finally {
+    for (const name of signals) process.off(name, onSignal)
+  }
+}
+
+/** The end of stdin shows that the process which started this one has ended, even if it was killed. */
+export function untilStdinEnds(isWanted: boolean): AbortSignal {
+  const ended = new AbortController()
+  if (isWanted) process.stdin.resume().once('end', () => ended.abort())
+  return ended.signal
+}
