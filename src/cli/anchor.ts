@@ -20,8 +20,8 @@ interface AnchorOptions {
 }
 
 /**
- * A separate process that reads public routes only, because a rewritten service would publish its own rewriting
- * (decision 0010).
+ * The command is a separate process that reads public routes only, because a rewritten service would anchor its own
+ * rewriting (decision 0010).
  */
 export function anchorCommand(deps: CommandDeps): Command {
   return new Command('anchor')

@@ -28,8 +28,8 @@ interface BurnFlags {
 }
 
 /**
- * A separate process, because the service parses what strangers send and must not hold a key that burns (decision
- * 0032).
+ * The burner is a separate process, because the service parses what strangers send and must not hold a key that burns
+ * (decision 0032).
  */
 export function burnCommand(deps: CommandDeps): Command {
   return new Command('burn')

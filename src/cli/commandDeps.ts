@@ -5,8 +5,8 @@ export interface CommandDeps {
   readonly stdout: OutputStream
   readonly stderr: OutputStream
   /**
-   * Folder of `local.json` and of stored payments (TOLLBOOK_HOME). A function, because the variable is read only when
-   * the command runs.
+   * Returns the folder of `local.json` and of stored payments (TOLLBOOK_HOME). The variable is read only when the
+   * command runs, so that the help works with a wrong configuration.
    */
   readonly home: () => string
   readonly setExitCode: (code: number) => void

@@ -23,8 +23,7 @@ Exit codes:
     .action(async ({ json = false }: { readonly json?: boolean }) => {
       const findings: CheckFinding[] = []
       await examine({
-        // As `npm start` reads it, so that a configuration with gaps fails. Local mode would record its own mint in the
-        // operator's ledger.
+        // Read the configuration as `npm start` does, so that a configuration with gaps fails.
         config: readConfig(undefined, { start: 'unless-operated' }),
         log: silentLog,
         findDifferingFunctions,

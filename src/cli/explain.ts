@@ -23,7 +23,7 @@ interface ExplainFlags extends DecisionFlags {
   readonly json?: boolean
 }
 
-/** The diagnosis calls the settlement rules of the paywall, so that the explanation cannot disagree with its verdict. */
+/** The diagnosis calls the rules of `src/payment` that the paywall also calls, so both reach the same verdict. */
 export function explainCommand(deps: CommandDeps): Command {
   return new Command('explain')
     .description('explain one payment: what chain and ledger say, each rule, each attempt, and what to do next')

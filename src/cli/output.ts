@@ -16,7 +16,7 @@ class ReaderGone extends Error {
   override readonly name = 'ReaderGone'
 }
 
-/** For a command that Ctrl-C or its reader has interrupted. Undefined otherwise. */
+/** Returns the exit code of a command that Ctrl-C or its reader has interrupted. Undefined for any other error. */
 export function brokenOffExitCode(error: unknown, interrupted: AbortSignal): number | undefined {
   if (interrupted.aborted) return interruptedExitCode
   return error instanceof ReaderGone ? 0 : undefined

@@ -120,7 +120,7 @@ async function send(
   { file, flags }: { readonly file: string; readonly flags: SendFlags },
 ): Promise<void> {
   const created = await readPlanFile('<plan>', file)
-  // A plan for holders is an event of the ledger, and `payout holders pay` records each part that it sends.
+  // Refuse a plan for holders: only `payout holders pay` records the plan itself before it sends a part.
   if (created.holders !== undefined)
     throw new UsageProblem('<plan>', `${file} is a plan for holders: use \`payout holders pay\``)
   if ((flags.keypair === undefined) === (flags.unsigned !== true))

@@ -98,8 +98,8 @@ async function plan(deps: CommandDeps, payout: Payout, flags: PlanFlags): Promis
 }
 
 /**
- * The excluded wallets, and the operator's wallets of other shares, because shares are divided among the other holders
- * only. The ledger adds the payment wallets later.
+ * Adds the operator's wallets of other shares to the wallets of `--exclude`, because a share is divided among the other
+ * holders only. The plan itself excludes the payment wallets.
  */
 function excludedWallets({ exclude, share }: PlanFlags): readonly Address[] {
   const own = [...payoutWallets(undefined)].flatMap(([name, wallet]) => (name === share ? [] : [wallet]))

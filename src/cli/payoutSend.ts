@@ -72,7 +72,7 @@ async function sendPart(
   return failure
 }
 
-/** Debts that a run has not paid, which are still owed. */
+/** Counts and prints the debts that a run has not paid. They are still owed. */
 function unpaidLines({ stderr }: Pick<CommandDeps, 'stderr'>) {
   let count = 0
   const add = (line: string) => {

@@ -15,7 +15,7 @@ interface SourceOptions {
   readonly key?: string
 }
 
-/** Without options: the service of local mode. */
+/** Without options, uses the service of local mode. */
 export async function readSealSource(deps: CommandDeps, options: SourceOptions): Promise<SealSource> {
   const local = await readLocal(deps)
   const baseUrl = requireUrl('--base-url', options.baseUrl ?? local?.baseUrl)

@@ -79,7 +79,7 @@ async function serve(config: Config): Promise<number> {
   return code
 }
 
-/** Local mode starts its own database and chain. Otherwise the operator has configured both. */
+/** Starts local mode unless the operator has configured a database, a chain and a key. */
 async function start(config: Config, log: Log, onPartLost: (error: Error) => void): Promise<Running> {
   if (!isServiceConfig(config)) {
     const { startLocalMode } = await loadLocalMode()

@@ -19,7 +19,7 @@ import { readDuration } from './duration.ts'
 import { printResult, refusedExitCode, runWith } from './runCommand.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-/* Code that the commands for changes of a setting share: `key rotate`, `wallet change`, `split change`. */
+/* The commands `key rotate`, `wallet change`, `wallet tabs change` and `split change`, and their lists, share this file. */
 
 const settingExitHelp = `
 The login of OPERATOR_DATABASE_URL is a member of tollbook_operator; in local mode none is needed.
@@ -116,7 +116,7 @@ function withChangeOptions(command: Command, { takesEffectAtOnce = false }: Sett
     .option('--yes', 'record the change')
 }
 
-/** A separate login, because the service must not change the settings that it is compared with (decision 0023). */
+/** Uses a separate login, because the service must not change the settings that it is compared with (decision 0023). */
 function runAsOperator(deps: CommandDeps, work: (ledger: SettingChanges) => Promise<number>): Promise<void> {
   const open = async () => {
     const { config, local } = await readInstallation(deps)

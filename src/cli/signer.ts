@@ -18,7 +18,10 @@ SIGNER_LAMPORTS_PER_DAY and SIGNER_LAMPORTS_PER_WALLET_AND_DAY; docs/x402.md exp
 // Maximum number of lamports that the signer pays per payment. A payment from a standard client costs 10,001 lamports.
 const lamportsPerPaymentMax = 20_000n
 
-/** A separate process, because the service parses what strangers send and must not hold a key that pays (decision 0032). */
+/**
+ * The signer is a separate process, because the service parses what strangers send and must not hold a key that pays
+ * (decision 0032).
+ */
 export function signerCommand(): Command {
   return new Command('signer')
     .description(

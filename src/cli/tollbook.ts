@@ -23,7 +23,7 @@ const program = new Command('tollbook')
   .description(packageJson.description)
   .version(packageJson.version)
   .showHelpAfterError('tollbook --help lists the commands.')
-  // Show the usage that each command defines, because two commands parse their own arguments.
+  // Show the usage that each command defines, because the commands of packages parse their own arguments.
   .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}`.trimEnd() })
   .exitOverride()
 // On Ctrl-C, abort the command, so that an interrupted payer reports the state of its payment. The commands that serve
@@ -37,7 +37,8 @@ const isLongRunning =
   (name === 'wallet' && words[0] === 'serve') ||
   words.some((word) => word.startsWith('--every'))
 
-// Ignore a closed pipe: `head` closes the pipe when it has read enough lines. An export has its own listener.
+// Ignore a closed pipe: `head` closes the pipe when it has read enough lines. A command that writes through
+// `openStandardOutput` adds its own listener.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (process.stdout.listenerCount('error') > 1) return
   if (error.code !== 'EPIPE' || isLongRunning) throw error

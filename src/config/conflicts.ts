@@ -79,7 +79,7 @@ function burnsMoney(given: GivenVariables): readonly string[] {
   ]
 }
 
-/** The treasury's wallet delivers burns, and deposits are held apart from payments, so both wallets must be separate. */
+/** The wallet of a dollar must be neither the treasury's wallet, which delivers burns, nor the wallet of deposits. */
 function dollarConflicts(given: GivenVariables): readonly string[] {
   const { TOKEN_MINT: token, TREASURY_WALLET: treasury, PAYMENT_WALLET: wallet, TAB_WALLET: tabWallet } = given
   const dollars = parseCurrencies(given['CURRENCIES'] ?? '')

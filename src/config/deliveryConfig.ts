@@ -16,7 +16,7 @@ const deniedHosts = list
   .default([])
 
 export const deliveryConfig = z.object({
-  /** True if this instance polls the feeds. Set it to false if another instance on the same database polls them. */
+  /** True if this instance polls the feeds. Another instance on the same database may poll them instead. */
   newsPolling: variable('NEWS_POLLING', onOff('1')),
   render: z.object({
     /** Path of the browser. Undefined: the browser of puppeteer, of the system, or from npm. */

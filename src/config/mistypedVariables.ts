@@ -26,7 +26,7 @@ export function findMistyped(
   })
 }
 
-/** DATABASE_URL is closer to TOLLBOOK_DATABASE_URL than the login of another role, although more letters differ. */
+/** Prefers the name without the prefix: by letters, OPERATOR_DATABASE_URL is nearest to TOLLBOOK_DATABASE_URL. */
 function withoutPrefix(spelt: string, known: readonly string[]): string | undefined {
   const bare = spelt.slice(prefix.length)
   return known.includes(bare) ? bare : closestMatch(spelt, known)

@@ -3,10 +3,9 @@ import type { MistypedVariable } from './mistypedVariables.ts'
 import type { GivenVariables } from './variables.ts'
 
 /**
- * Mode of a start. Local mode creates a new ledger. If it started by mistake instead of the operator's database, used
- * payments could be sold again. `operated` refuses a configuration with gaps. `local` refuses the variables of an
- * operator. `unless-operated` (`npm start`) is local mode if no variable of an operator is set, and otherwise
- * `operated`.
+ * Mode of a start. `operated` refuses a configuration with gaps. `local` refuses the variables of an operator.
+ * `unless-operated` (`npm start`) is local mode if no variable of an operator is set, and otherwise `operated`. Local
+ * mode never starts by mistake, because the service would then sell its answers for worthless test tokens.
  */
 export type StartMode = 'operated' | 'local' | 'unless-operated'
 

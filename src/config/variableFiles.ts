@@ -10,8 +10,8 @@ export interface VariableValues {
 
 export const fileSuffix = '_FILE'
 
-// Maximum bytes of a value in a file. The longest valid value is a list of URLs. The limit also refuses other files,
-// such as devices.
+// Maximum bytes of a value in a file. The longest valid value is a list of URLs. The limit refuses a file that was
+// named by mistake, such as a backup.
 const fileBytesMax = 64 * 1024
 
 /**

@@ -71,8 +71,8 @@ export const solanaAddress = z
   .refine(isBase58Of32Bytes, 'must be a Solana address (base58 of 32 bytes)')
   .optional()
 
-// Accept printable ASCII only. Secrets are sent in headers and URLs, so another character would make each request fail
-// instead of the start.
+// Accept printable ASCII only. Secrets are sent in headers and URLs, where another character would make each request
+// fail. The start refuses it instead.
 export const secret = z
   .string()
   .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')

@@ -175,7 +175,7 @@ type ArchiveFacts = Pick<DatabaseFacts, 'archiveMode' | 'lastArchivedAt' | 'last
 
 /**
  * Fails if the receiver is disconnected or archiving fails, because a restore then lacks the newest payments. Warns if
- * only base backups exist.
+ * only base backups exist, or if the newest segment was archived long ago.
  */
 export function judgeArchive(facts: ArchiveFacts, nowMs: number): Result {
   const { archiveMode, lastArchivedAt, lastArchiveFailureAt, walReceiver } = facts

@@ -34,7 +34,7 @@ export async function examine({ config, log, onFinding, findDifferingFunctions }
   }
 }
 
-/** A restored database, which is checked without a chain and a configuration. */
+/** A restored database is checked without a chain and a configuration. */
 export interface RestoredLedger extends Omit<Examination, 'config' | 'findDifferingFunctions'> {
   readonly serviceUrl: string
   readonly ownerUrl: string

@@ -31,7 +31,7 @@ function checkCheckpointFolder(file: string | undefined): Result | Promise<Resul
   )
 }
 
-/** Checks that the service can create this folder. Its parent folder must exist, because the service does not create it. */
+/** Checks that the service can use or create this folder. The service does not create its parent folder. */
 function checkFolder(folder: string): Promise<Result> {
   const absolute = resolve(folder)
   return checkExisting(folder, existsSync(absolute) ? absolute : dirname(absolute))

@@ -25,7 +25,7 @@ export interface WalletPort {
     readonly digest: string
   }): Promise<{ readonly transaction: Uint8Array; readonly price: ListedPrice } | Refusal>
   find(digest: string): Promise<{ readonly signature: string; readonly wallet: string } | undefined>
-  /** Sends tokens and SOL to a wallet. Returns a problem if this fails. Absent outside local mode. */
+  /** Sends tokens and SOL to a wallet. Returns a problem if the address is not a wallet. Absent outside local mode. */
   readonly fund?: (address: string) => Promise<string | undefined>
 }
 
@@ -46,7 +46,7 @@ export interface PayRoutes {
   readonly paymentPage: (path: string) => Promise<FreeAnswer>
 }
 
-/** For people, and for the routes that their wallets use (Wallet Standard, Solana Pay). */
+/** Creates the payment pages, and the routes that wallets use (Wallet Standard, Solana Pay). */
 export function createPayRoutes(deps: PayRouteDeps): PayRoutes {
   const { wallets, token, seller, dollars } = deps
   // Give the product of deposits a page without a transaction: the transaction of a page pays the payment wallet, but a

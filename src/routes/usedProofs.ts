@@ -1,7 +1,7 @@
 import { assert } from '@tollbook/core/assert'
 import type { ProvenWallet } from './walletChallenge.ts'
 
-/** Used proofs, kept in memory until they expire. Each instance accepts a proof once. */
+/** Used proofs in memory. Each instance accepts a proof once. */
 export interface UsedProofs {
   /** Returns false if the proof was used before, or if the memory is full. */
   use(proof: Pick<ProvenWallet, 'proof' | 'expiresAtMs'>, nowMs: number): boolean

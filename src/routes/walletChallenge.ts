@@ -19,7 +19,10 @@ export interface SignatureQuestion {
 
 export interface ProvenWallet {
   readonly wallet: string
-  /** The text and its signature. Each proof has exactly one value, so that a used proof can be found again. */
+  /**
+   * The wallet and the text that it signed. The signature is left out, because a wallet can sign one text in several
+   * ways, and each would count as unused.
+   */
   readonly proof: string
   readonly expiresAtMs: number
 }

@@ -8,7 +8,7 @@ import { Fault } from '@tollbook/core/fault'
 import { errorBody, errorText } from '@tollbook/core/wire'
 import { type DemoDeps, type DemoSpending, expectThat } from './demoDeps.ts'
 
-/** Sent as a POST if it has a body, and as a GET otherwise. */
+/** The order is sent as a POST if it has a body, and as a GET otherwise. */
 export interface DemoOrder {
   readonly target: string
   readonly body: object | undefined
@@ -60,7 +60,7 @@ export async function buy({ order, onEvent }: DemoPurchase, name: string): Promi
         onEvent?.(event)
       },
     })
-    // A product none of whose providers answers is refused before any quote, so nothing was paid.
+    // The service answers 503 before any quote if no provider of the product answers, so nothing was paid.
     if (status === 503) return { kind: 'not on sale', why: reasonOf(status, body) }
     if (status !== 200) throw new Fault(`${name}: ${reasonOf(status, body)}`, { retryable: false })
     expectThat(verdict?.valid === true, `the receipt is valid: ${verdict?.valid === false ? verdict.message : ''}`)

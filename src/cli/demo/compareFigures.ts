@@ -29,7 +29,7 @@ export async function readFigures(deps: DemoDeps): Promise<DemoFigures> {
 export interface Comparison {
   readonly before: DemoFigures
   readonly after: DemoFigures
-  /** All payments between `before` and `after`, so that they explain the whole difference. */
+  /** All payments between `before` and `after` except the deposit of the tab. */
   readonly spent: readonly DemoSpending[]
   readonly tab: DemoTab
 }

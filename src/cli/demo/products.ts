@@ -38,7 +38,7 @@ export async function showProducts(deps: DemoDeps): Promise<readonly DemoSpendin
 const patienceTries = 15
 const patienceMs = 1_000
 
-/** Retries only with samples, because with samples every product becomes available. */
+/** Retries only if samples are used, because every product then becomes available. */
 async function buyPatiently(deps: DemoDeps, order: DemoOrder): Promise<PurchaseOutcome> {
   const triesMax = deps.local.sampleUpstreams ? patienceTries : 1
   for (let tried = 1; ; tried++) {

@@ -19,7 +19,7 @@ const keypairJson = z
   .transform((bytes) => Keypair.fromSecretKey(Uint8Array.from(bytes)))
 const receiptKeyJson = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
 
-/** Mode of the home folder. It lets a Postgres that runs as another user enter the folder and find its files. */
+/** Mode of the home folder. A Postgres that runs as another user may enter the folder and find its files. */
 export const enterableFolder = 0o711
 // Modes of keys. Other users of the machine must not read them, although they control only demonstration money.
 const privateFolder = 0o700

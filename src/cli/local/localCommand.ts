@@ -30,7 +30,7 @@ export interface RunningCommand {
 
 const entryFile = fileURLToPath(new URL('../tollbook.js', import.meta.url))
 
-/** A separate process, as in production. Resolves when the command prints its first line, because it is then ready. */
+/** Starts a separate process, as in production. Resolves when the command prints its first line: it is then ready. */
 export async function spawnLocalCommand(options: LocalCommand): Promise<RunningCommand> {
   const { command, options: given = [], purpose, env, log, onUnexpectedExit } = options
   // The command stops when its stdin ends, so it also stops if local mode is killed.

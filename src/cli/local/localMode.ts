@@ -51,8 +51,8 @@ interface LocalSamples extends Pick<Config, 'products'> {
 }
 
 /**
- * Needs no setup: the database, the chain and the keys are in the home, and a later start uses them again. `config`
- * contains none of the operator's variables (config/startMode.ts).
+ * Stores the database, the chain and the keys in the home, and a later start uses them again. `config` contains none of
+ * the operator's variables (config/startMode.ts).
  */
 export async function startLocalMode(config: Config, options: LocalModeOptions): Promise<LocalMode> {
   // A failed start closes every part that it has opened, because their processes would otherwise continue.
@@ -157,7 +157,7 @@ async function openLocalDatabase({ home, opened, log, migrate, onPartLost, onPro
   onProgress?.('Postgres')
   const postgres = await startEmbeddedPostgres({
     dataDirectory: join(home.path, 'postgres'),
-    // Any free port, so that the starts of two homes do not collide.
+    // Use any free port, so that the starts of two homes do not collide.
     port: 0,
     log,
     onLost: onPartLost,
@@ -172,7 +172,7 @@ async function openLocalDatabase({ home, opened, log, migrate, onPartLost, onPro
   await createServiceDatabase(postgres.adminUrl, { ownerPassword, apiPassword, burnPassword, signerPassword })
   const urlFor = (user: string, password: string) => postgres.urlFor({ user, password, database: databaseName })
   await migrate({ databaseUrl: urlFor(ownerRole, ownerPassword) })
-  // Only now, because the migrations create the group roles.
+  // Admit the logins after the migrations, which create the group roles.
   await admitLogins(postgres.adminUrl)
   const adminDatabaseUrl = new URL(postgres.adminUrl)
   adminDatabaseUrl.pathname = `/${databaseName}`

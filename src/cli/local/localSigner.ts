@@ -14,7 +14,7 @@ interface LocalSignerOptions extends LocalPart {
 // local chain uses the name of devnet.
 const { devnet } = networks
 
-/** A separate process, as in production, with a fee payer that has SOL on the local chain. */
+/** Starts the signer as a separate process, as in production. Its fee payer has SOL on the local chain. */
 export async function openLocalSigner(options: LocalSignerOptions) {
   const { home, chain, tabWallet, databaseUrl, log, onUnexpectedExit } = options
   const feePayer = await home.keypair('fee-payer')

@@ -33,7 +33,7 @@ export interface ProvisionedChain {
   readonly facts: object
 }
 
-/** Does nothing if the mint and the wallets exist. */
+/** Creates nothing if the mint and the wallets exist. */
 export async function provisionFromHome(home: Home, rpcUrl: string): Promise<ProvisionedChain> {
   const [mint, mintAuthority, paymentWallet, tabWallet, demoWallet] = await Promise.all([
     home.keypair('token-mint'),
@@ -94,7 +94,7 @@ async function openTabAccount(connection: Connection, { mint, mintAuthority, tab
   await sendAndConfirmTransaction(connection, new Transaction().add(open), [mintAuthority])
 }
 
-/** One transaction, so that an interrupted start leaves either all of it or nothing. */
+/** Creates mint and accounts in one transaction, so that an interrupted start leaves either all of them or nothing. */
 async function firstTransaction(connection: Connection, wallets: LocalWallets): Promise<Transaction> {
   const { mint, mintAuthority, paymentWallet, tabWallet, demoWallet } = wallets
   const payer = mintAuthority.publicKey

@@ -6,7 +6,7 @@ import { connectLocalChain } from './giveFunds.ts'
 export interface TokenFigures {
   /** Each burn reduces the supply. */
   readonly supplyBaseUnits: bigint
-  /** The payment wallet and the tab wallet together, because the ledger counts both as one. */
+  /** Sum of the payment wallet and the tab wallet, because the ledger counts both as one. */
   readonly heldBaseUnits: bigint
 }
 

@@ -105,7 +105,7 @@ function startLifecycleJobs({ sale, currencies }: JobsConfig, deps: JobsDeps) {
 
 const burnDebtEveryMs = 30_000
 
-/** A separate process makes the burns, and may not be running. */
+/** Measures how much is owed and for how long, because the separate process that burns may not be running. */
 async function measureBurnDebt({ clock, ledger, chain, metrics }: JobsDeps): Promise<void> {
   const { owedBaseUnits, oldestOwedAtMs } = await ledger.burnDebt(chain.terms)
   // Use at least 0, because block times may be slightly ahead of the server's clock.

@@ -46,7 +46,7 @@ export interface RailsDeps extends Pick<PartDeps, 'clock' | 'log'>, Pick<NativeR
   readonly signer: Pick<SignerPart, 'feePayer'>
 }
 
-/** The order in which the rails are matched with a request. */
+/** Returns the rails in the order in which they are matched with a request. */
 export function openRails(config: RailConfig, deps: RailsDeps): readonly PaymentRail[] {
   const { ledger, chain, clock, products } = deps
   const { acceptedTerms, acceptedDepositTerms, depositTerms, origin } = ledger.settings
