@@ -3,11 +3,11 @@ import { readCheckpointFile, type CheckpointFile } from '../store/checkpointFile
 import { readRestoredLogins, type RestoredLogins } from '../store/restoredCluster.ts'
 import { type CompareDeps, compareCheckpoints } from './compareCheckpoints.ts'
 import type { DrillFindings } from './drillVerdict.ts'
-import { type ScratchOptions, startScratchCluster } from './scratchCluster.ts'
+import { type ScratchCluster, type ScratchOptions, startScratchCluster } from './scratchCluster.ts'
 import { verifyRepository } from './pgBackRest.ts'
 
 export interface DrillDeps extends CompareDeps {
-  /** Checks the database with the login of the service. Returns the names of the checks that failed. */
+  /** Returns the names of the checks that failed. */
   readonly examine: (logins: { serviceUrl: string; ownerUrl: string }) => Promise<readonly string[]>
   /** Audits the ledger. Returns the exit code of the audit. */
   readonly audit: (url: string, checkpoints: readonly CheckpointFile[]) => Promise<number>
@@ -32,8 +32,7 @@ export async function drill(options: DrillOptions, deps: DrillDeps): Promise<Dri
   deps.onStep('restored, and the archive replayed')
   const url = cluster.urlOf(options.superuser, options.database)
   const { comparisons, contained } = await compareCheckpoints(url, checkpoints, deps)
-  const logins = await readRestoredLogins(url)
-  const failedChecks = await examine(logins, { cluster, database: options.database, deps })
+  const failedChecks = await examine(await readRestoredLogins(url), { ...options, urlOf: cluster.urlOf, deps })
   const auditExitCode = await deps.audit(url, contained)
   return { failedChecks, auditExitCode, comparisons, hasTarget: options.targetMs !== undefined }
 }
@@ -51,17 +50,11 @@ async function readCheckpoints(
   return read
 }
 
-interface Examination {
-  readonly cluster: { urlOf(login: string, database: string): string }
-  readonly database: string
-  readonly deps: DrillDeps
-}
-
 function examine(
   { service, owner }: RestoredLogins,
-  { cluster, database, deps }: Examination,
+  { database, urlOf, deps }: Pick<DrillOptions, 'database'> & { deps: DrillDeps; urlOf: ScratchCluster['urlOf'] },
 ): Promise<readonly string[]> {
   if (owner === null) return Promise.resolve([`the database ${database} has no ledger (--database)`])
   if (service === null) return Promise.resolve(['the cluster has no login of tollbook_service'])
-  return deps.examine({ serviceUrl: cluster.urlOf(service, database), ownerUrl: cluster.urlOf(owner, database) })
+  return deps.examine({ serviceUrl: urlOf(service, database), ownerUrl: urlOf(owner, database) })
 }

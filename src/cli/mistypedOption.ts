@@ -2,8 +2,11 @@ import type { Command } from 'commander'
 import { closestMatch } from 'leven'
 import { usageExitCode } from './runCommand.ts'
 
-// Same distance as in Commander, so that all commands suggest alike.
-const distanceMax = 3
+/** Commander allows the same distance for the names that it parses, so that all commands suggest alike. */
+export function didYouMean(given: string, names: readonly string[]): string | undefined {
+  const meant = closestMatch(given, names, { maxDistance: 3 })
+  return meant === undefined ? undefined : `\n(Did you mean ${meant}?)`
+}
 
 /**
  * Refuses a mistyped option of a command from another package, and suggests a name. Such a command parses its own
@@ -15,9 +18,8 @@ export function refuseMistyped(command: Command, names: readonly string[]): void
   for (const word of words) {
     const [option = ''] = word.split('=')
     const isKnown = !option.startsWith('--') || names.includes(option)
-    const meant = isKnown ? undefined : closestMatch(option, names, { maxDistance: distanceMax })
+    const meant = isKnown ? undefined : didYouMean(option, names)
     if (meant === undefined) continue
-    const message = `error: unknown option '${option}'\n(Did you mean ${meant}?)`
-    command.error(message, { exitCode: usageExitCode, code: 'commander.unknownOption' })
+    command.error(`error: unknown option '${option}'${meant}`, { exitCode: usageExitCode })
   }
 }

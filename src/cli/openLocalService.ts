@@ -5,25 +5,15 @@ import type * as LocalMode from './local/localMode.ts'
 import { errorCode, Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import { migrate } from '../store/migrate.ts'
-import { type LocalJson, readLocalJson } from './localJson.ts'
-
-/** `started` is false for a service that already runs in this home. A command must not stop such a service. */
-export interface OpenedService {
-  readonly local: LocalJson
-  readonly started: boolean
-  close(): Promise<void>
-}
+import { readLocalJson } from './localJson.ts'
 
 export interface OpenServiceOptions {
   readonly log: Log
   readonly onProgress: (step: string) => void
 }
 
-/** `close` stops the service only if this call started it. */
-export async function openLocalService(
-  config: Config,
-  { log, onProgress }: OpenServiceOptions,
-): Promise<OpenedService> {
+/** `close` stops the service only if this call started it, and not a service that already ran in this home. */
+export async function openLocalService(config: Config, { log, onProgress }: OpenServiceOptions) {
   const localJsonPath = join(config.local.home, 'local.json')
   const running = await readLocalJson(localJsonPath)
   if (running !== undefined && (await answers(running.baseUrl))) {

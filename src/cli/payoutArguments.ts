@@ -1,4 +1,3 @@
-import type { Keypair } from '@tollbook/client/solana/keypair'
 import { type Address, readAddress } from '@tollbook/core/address'
 import { readSignature, type Signature } from '@tollbook/core/signature'
 import { parsePlan } from '../payout/planText.ts'
@@ -20,16 +19,11 @@ export async function mintOfPlan(option: string, path: string): Promise<string> 
   return (await readPlanFile(option, path)).mint
 }
 
-export interface PayoutKeys {
-  readonly feePayer: Keypair
-  readonly signers: readonly Keypair[]
-}
-
 /** The fee payer signs first, because Solana takes the first signer of a transaction as its fee payer. */
 export async function payoutKeysIn(
   paymentWallet: Address,
   { keypair, feePayer: other }: { readonly keypair: string; readonly feePayer?: string | undefined },
-): Promise<PayoutKeys> {
+) {
   const wallet = await readSigningKey('--keypair', keypair)
   if (wallet.address !== paymentWallet)
     throw new UsageProblem('--keypair', `is not the payment wallet ${paymentWallet}`)

@@ -1,10 +1,7 @@
 import { type Command, CommanderError } from 'commander'
-import { closestMatch } from 'leven'
 import type { CommandDeps } from './commandDeps.ts'
+import { didYouMean } from './mistypedOption.ts'
 import { usageExitCode } from './runCommand.ts'
-
-// Same distance as in Commander's own suggestions, so that all suggestions are alike.
-const distanceMax = 3
 
 /**
  * Gives wrong usage the same exit code and a complete message in every command and subcommand. Commander itself reports
@@ -44,8 +41,7 @@ function unknownText(command: Command, text: string): string | undefined {
   const [given = ''] = command.args
   const known = command.commands.map((below) => below.name())
   if (known.length === 0 || !text.startsWith('error: too many arguments')) return undefined
-  const meant = closestMatch(given, known, { maxDistance: distanceMax })
-  return `error: unknown command '${given}'${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}`
+  return `error: unknown command '${given}'${didYouMean(given, known) ?? ''}`
 }
 
 function pathOf(command: Command): string {

@@ -10,11 +10,12 @@ interface Options extends Omit<ImportOrder, 'document' | 'operations' | 'priceUs
 }
 
 export function importCommand(deps: CommandDeps, run: (work: () => Promise<number>) => Promise<void>): Command {
-  const more = (operation: string, earlier: readonly string[]) => [...earlier, operation]
+  // Give this option no default: Commander would then take the default, and accept an import of nothing.
+  const more = (operation: string, earlier: readonly string[] = []) => [...earlier, operation]
   return new Command('import')
     .description('print the entries that sell operations of an OpenAPI document (3.0 or 3.1)')
     .argument('<document>', 'file in JSON or YAML; it may refer to files of its folder')
-    .requiredOption('--operation <operation>', 'such as "GET /pets/{id}"; repeat it for each operation', more, [])
+    .requiredOption('--operation <operation>', 'such as "GET /pets/{id}"; repeat it for each operation', more)
     .requiredOption('--price <usd>', 'price of one request in US dollars')
     .option('--upstream <name>', 'name of the upstream; default: from the title of the document')
     .option('--prefix <path>', 'start of the paths, such as /pets; default: the name of the upstream')

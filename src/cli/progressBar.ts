@@ -1,13 +1,7 @@
 import { Presets, SingleBar } from 'cli-progress'
 
-export interface ProgressBar {
-  update(position: number, total: number): void
-  stop(): void
-}
-
 /** At a terminal only, and on stderr, because stdout is reserved for the result. */
-export function openProgressBar(unit: string, isWanted: boolean): ProgressBar {
-  if (!isWanted) return { update: () => undefined, stop: () => undefined }
+export function openProgressBar(unit: string, isWanted: boolean) {
   const bar = new SingleBar(
     {
       stream: process.stderr,
@@ -19,7 +13,8 @@ export function openProgressBar(unit: string, isWanted: boolean): ProgressBar {
   )
   let isStarted = false
   return {
-    update(position, total) {
+    update(position: number, total: number) {
+      if (!isWanted) return
       if (!isStarted) bar.start(total, position)
       else bar.update(position)
       isStarted = true

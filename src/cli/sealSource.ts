@@ -3,20 +3,13 @@ import { readLocal } from './localJson.ts'
 import { readJsonFile } from '@tollbook/client/command/fileOption'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
-export interface SealSource {
-  readonly baseUrl: string
-  readonly keys: unknown
-  /** RPC URL of the local chain. Undefined unless this is the service of local mode. */
-  readonly localRpcUrl: string | undefined
-}
-
 interface SourceOptions {
   readonly baseUrl?: string
   readonly key?: string
 }
 
-/** Without options, uses the service of local mode. */
-export async function readSealSource(deps: CommandDeps, options: SourceOptions): Promise<SealSource> {
+/** Without options, uses the service of local mode. `localRpcUrl` is undefined for any other service. */
+export async function readSealSource(deps: CommandDeps, options: SourceOptions) {
   const local = await readLocal(deps)
   const baseUrl = requireUrl('--base-url', options.baseUrl ?? local?.baseUrl)
   // Use the keys in local.json only for the service that wrote the file, because another service has other keys.

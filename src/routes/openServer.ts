@@ -62,23 +62,8 @@ export interface FinanceServing {
   readonly listener: ListenAddress | undefined
 }
 
-export interface OpenServer {
-  readonly port: number
-  /** Port of the health listener. Undefined if no separate health listener is configured. */
-  readonly healthPort: number | undefined
-  /** Port of the finance listener. Undefined if the reports are not served. */
-  readonly financePort: number | undefined
-  /**
-   * Serves these products from the next request on, and describes them in the documents. Requests in progress keep
-   * their product.
-   */
-  replaceEndpoints(endpoints: ServerDeps['endpoints']): Promise<void>
-  /** Stops accepting connections, and closes the remaining connections after `timeoutMs`. */
-  drain(options: { readonly timeoutMs: number }): Promise<void>
-}
-
 /** Also opens the listeners for finance and health if they are configured. Rejects if a port is taken. */
-export async function openServer(addresses: ListenAddresses, deps: ServerDeps): Promise<OpenServer> {
+export async function openServer(addresses: ListenAddresses, deps: ServerDeps) {
   const { clock, finance, callers } = deps
   const sellerMarkup = escapeText(deps.seller.name)
   const financeRoutes =
@@ -111,8 +96,13 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps): 
       port,
       financePort: finance === undefined ? undefined : apart.port,
       healthPort: healthListener?.port,
-      replaceEndpoints: async (endpoints) => main.serve(await servedWith(endpoints)),
-      drain: ({ timeoutMs }) => drain(timeoutMs),
+      /**
+       * Serves these products from the next request on, and describes them in the documents. Requests in progress keep
+       * their product.
+       */
+      replaceEndpoints: async (next: ServerDeps['endpoints']) => main.serve(await servedWith(next)),
+      /** Stops accepting connections, and closes the remaining connections after `timeoutMs`. */
+      drain: ({ timeoutMs }: { readonly timeoutMs: number }) => drain(timeoutMs),
     }
   } catch (error) {
     await drain(0)
@@ -163,12 +153,7 @@ const unreadBytesMax = 64 * 1024 * 1024
 type ServedRoutes = Pick<AppDeps, 'endpoints' | 'freeRoutes' | 'crossOriginPaths' | 'paymentPage' | 'messages'>
 type ListenerDeps = Omit<ServerDeps, 'endpoints'> & ServedRoutes
 
-interface OpenListener {
-  readonly listener: Listener
-  serve(served: ServedRoutes): void
-}
-
-async function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps): Promise<OpenListener> {
+async function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps) {
   // Limit connections per client only if the service faces its clients directly. A proxy's connections carry many
   // clients, and a listener that sells nothing serves only the operator.
   const hasClients = callers.trustedProxyHops === 0 && deps.endpoints.length > 0
@@ -193,7 +178,7 @@ async function openListener(address: ListenAddress, { callers, ...deps }: Listen
   })
   return {
     listener,
-    serve(served) {
+    serve(served: ServedRoutes) {
       app = appOf(served)
     },
   }

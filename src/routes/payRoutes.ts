@@ -40,14 +40,8 @@ export interface PayRouteDeps {
   readonly address: Pick<ServiceAddress, 'urlFor'>
 }
 
-export interface PayRoutes {
-  readonly routes: readonly FreeRoute[]
-  /** Returns the payment page for a person who opens the address of a product. */
-  readonly paymentPage: (path: string) => Promise<FreeAnswer>
-}
-
 /** Creates the payment pages, and the routes that wallets use (Wallet Standard, Solana Pay). */
-export function createPayRoutes(deps: PayRouteDeps): PayRoutes {
+export function createPayRoutes(deps: PayRouteDeps) {
   const { wallets, token, seller, dollars } = deps
   // Give the product of deposits a page without a transaction: the transaction of a page pays the payment wallet, but a
   // deposit must go to the wallet for tabs.
@@ -63,14 +57,16 @@ export function createPayRoutes(deps: PayRouteDeps): PayRoutes {
     ).prepared
   const refusing = new Map(endpoints.map((endpoint) => [endpoint.path, page(endpoint, endpoint.path)]))
   const fund = wallets.fund
+  const routes: readonly FreeRoute[] = [
+    ...(deposit === undefined ? [] : [pageRoute(deposit, page(deposit, payPathOf(deposit.path)))]),
+    ...endpoints.flatMap((endpoint) => productRoutes(deps, endpoint, page(endpoint, payPathOf(endpoint.path)))),
+    { path: `${payMount}/payment/:digest`, serve: (request) => findPayment(deps, request) },
+    ...(fund === undefined ? [] : [testWalletRoute(fund)]),
+  ]
   return {
-    routes: [
-      ...(deposit === undefined ? [] : [pageRoute(deposit, page(deposit, payPathOf(deposit.path)))]),
-      ...endpoints.flatMap((endpoint) => productRoutes(deps, endpoint, page(endpoint, payPathOf(endpoint.path)))),
-      { path: `${payMount}/payment/:digest`, serve: (request) => findPayment(deps, request) },
-      ...(fund === undefined ? [] : [testWalletRoute(fund)]),
-    ],
-    async paymentPage(path) {
+    routes,
+    /** Returns the payment page for a person who opens the address of a product. */
+    async paymentPage(path: string): Promise<FreeAnswer> {
       const prepared = refusing.get(path)
       if (prepared === undefined) return pathNotFound()
       // Forbid caches to store the answer, because it is about one payment.

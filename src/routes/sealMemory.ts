@@ -6,21 +6,7 @@ import type { SealedTree } from '../reports/sealedTree.ts'
 import { preparePublicBody, type PublicBody } from '../transport/publicBody.ts'
 import { shareReading } from '../transport/shareReading.ts'
 
-/** Checkpoints, proofs and tiles in memory. Their contents never change, because a sealed tree only grows. */
-export interface SealMemory {
-  /** Returns the newest checkpoint, at most 200 ms old. Undefined before the first event. */
-  newest(): Promise<SealedSize | undefined>
-  /**
-   * Returns the body that is stored under a name. If there is none, reads and stores it. The content of a name never
-   * changes.
-   */
-  once(name: string, read: () => Promise<PublicBody | undefined>): Promise<PublicBody | undefined>
-}
-
-export interface SealedSize {
-  readonly size: number
-  readonly note: PublicBody
-}
+export type SealMemory = ReturnType<typeof createSealMemory>
 
 export interface SealMemoryDeps {
   readonly clock: Clock
@@ -36,8 +22,11 @@ const memoryBytesMax = 16 * 1024 * 1024
 // Bytes of memory that each body takes in addition to its content.
 const overheadBytes = 1_024
 
-/** Bounded by bytes. Concurrent reads of one name share one query. */
-export function createSealMemory({ clock, tree }: SealMemoryDeps): SealMemory {
+/**
+ * Keeps checkpoints, proofs and tiles in memory, bounded by bytes. The content of a name never changes, because a
+ * sealed tree only grows.
+ */
+export function createSealMemory({ clock, tree }: SealMemoryDeps) {
   const bodies = new LRUCache<string, PublicBody, () => Promise<PublicBody | undefined>>({
     maxSize: memoryBytesMax,
     sizeCalculation: bytesOf,
@@ -46,12 +35,14 @@ export function createSealMemory({ clock, tree }: SealMemoryDeps): SealMemory {
     fetchMethod: (_name, _stale, { context: read }) => read(),
   })
   return {
+    /** Undefined before the first event. */
     newest: shareReading({ clock, ageMaxMs: newestAgeMaxMs, read: () => readNewest(tree) }),
-    once: (name, read) => bodies.fetch(name, { context: read }),
+    /** Returns the stored body, or reads and stores it. Concurrent reads of one name share one query. */
+    once: (name: string, read: () => Promise<PublicBody | undefined>) => bodies.fetch(name, { context: read }),
   }
 }
 
-async function readNewest(tree: SealMemoryDeps['tree']): Promise<SealedSize | undefined> {
+async function readNewest(tree: SealMemoryDeps['tree']) {
   const note = await tree.checkpoint()
   if (note === undefined) return undefined
   const { size } = assertPresent(readCheckpoint(note), 'the sealer writes well-formed checkpoints')

@@ -1,21 +1,18 @@
 import { assert } from '@tollbook/core/assert'
 import type { ProvenWallet } from './walletChallenge.ts'
 
-/** Used proofs in memory. Each instance accepts a proof once. */
-export interface UsedProofs {
-  /** Returns false if the proof was used before, or if the memory is full. */
-  use(proof: Pick<ProvenWallet, 'proof' | 'expiresAtMs'>, nowMs: number): boolean
-}
+export type UsedProofs = ReturnType<typeof createUsedProofs>
 
 // Maximum number of proofs in memory, about 12 MB. They are enough for 100 statements a second for six minutes.
 const proofsMax = 36_000
 
-/** A proof is dropped only after it expires, so a full memory refuses new proofs. */
-export function createUsedProofs(max = proofsMax): UsedProofs {
+/** Each instance accepts a proof once. A proof is dropped only after it expires, so a full memory refuses new proofs. */
+export function createUsedProofs(max = proofsMax) {
   assert(max > 0, 'a proof can be remembered')
   const used = new Map<string, number>()
   return {
-    use({ proof, expiresAtMs }, nowMs) {
+    /** Returns false if the proof was used before, or if the memory is full. */
+    use({ proof, expiresAtMs }: Pick<ProvenWallet, 'proof' | 'expiresAtMs'>, nowMs: number): boolean {
       if (used.has(proof)) return false
       if (used.size >= max) for (const [known, endsMs] of used) if (endsMs <= nowMs) used.delete(known)
       if (used.size >= max) return false

@@ -59,6 +59,7 @@ test.each([
   ['faucet', [], 'error: missing: <address>, <tokens>'],
   ['faucet', ['address'], 'error: missing: <tokens>'],
   ['witness', ['--output', 'file'], 'error: missing: --witness-url <url>, --witness-key <key>'],
+  ['products', ['import', 'api.json'], 'error: missing: --operation <operation>, --price <usd>'],
   ['refund', ['approve'], 'error: missing: <payment>, --reason <text>, --by <name>'],
   ['refund', ['aprove'], "error: unknown command 'aprove'\n(Did you mean approve?)"],
   ['verify', ['one', 'two'], 'error: too many arguments. Expected 1 argument but got 2: one, two.'],
@@ -71,7 +72,7 @@ test.each([
   }
   listen(command)
   await expect(command?.parseAsync(words, { from: 'user' })).rejects.toMatchObject({ exitCode: 2 })
-  const below = words[0] === 'approve' ? ' approve' : ''
+  const below = ['approve', 'import'].includes(words[0] ?? '') ? ` ${words[0]}` : ''
   expect(said).toBe(`${expected}\n${name}${below} --help explains the command.\n`)
 })
 

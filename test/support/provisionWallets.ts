@@ -7,10 +7,7 @@ import { type LocalWallets, provisionChain } from '../../src/cli/local/provision
  * Wallets on a local chain: the service token, the payment wallet, and a payer with tokens. New ones, or those of a
  * home.
  */
-export async function provisionWallets(
-  { rpcUrl }: { readonly rpcUrl: string },
-  home?: Home,
-): Promise<Required<LocalWallets>> {
+export async function provisionWallets({ rpcUrl }: { readonly rpcUrl: string }, home?: Home): Promise<LocalWallets> {
   const keypair = async (name: string) => (await home?.keypair(name))?.keypair ?? Keypair.generate()
   const wallets = {
     mint: await keypair('token-mint'),

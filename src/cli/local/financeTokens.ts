@@ -1,25 +1,14 @@
 import { importJWK, SignJWT } from 'jose'
-import type { Config } from '../../config.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { Home } from './home.ts'
-
-/**
- * Configuration and tokens of the finance pages. Local mode is its own identity provider: it keeps a key in the home,
- * and issues a token per role at every start.
- */
-export interface LocalFinance {
-  readonly config: NonNullable<Config['finance']>
-  readonly financeToken: string
-  readonly auditorToken: string
-  readonly supportToken: string
-}
 
 const issuer = 'tollbook local mode'
 const audience = 'tollbook-finance'
 // Each start issues new tokens, so only a start that runs for longer than this outlives them.
 const tokenDaysMax = 30
 
-export async function openLocalFinance(home: Home, clock: Clock): Promise<LocalFinance> {
+/** Local mode is its own identity provider: it keeps a key in the home, and issues a token per role at every start. */
+export async function openLocalFinance(home: Home, clock: Clock) {
   const { d, ...publicKey } = await home.signingKey('finance-key')
   const key = await importJWK({ ...publicKey, d }, 'EdDSA')
   const issuedAtSeconds = Math.floor(clock.nowMs() / 1000)

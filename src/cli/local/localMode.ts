@@ -36,14 +36,7 @@ export interface LocalModeOptions {
   readonly onProgress?: (step: string) => void
 }
 
-export interface LocalMode {
-  readonly baseUrl: string
-  readonly localJsonPath: string
-  sampled(): readonly string[]
-  reload(): Promise<void>
-  readonly financeUrl: string
-  close(): Promise<void>
-}
+export type LocalMode = Awaited<ReturnType<typeof startLocalMode>>
 
 interface LocalSamples extends Pick<Config, 'products'> {
   readonly samples: ProviderAddresses | undefined
@@ -54,7 +47,7 @@ interface LocalSamples extends Pick<Config, 'products'> {
  * Stores the database, the chain and the keys in the home, and a later start uses them again. `config` contains none of
  * the operator's variables (config/startMode.ts).
  */
-export async function startLocalMode(config: Config, options: LocalModeOptions): Promise<LocalMode> {
+export async function startLocalMode(config: Config, options: LocalModeOptions) {
   // A failed start closes every part that it has opened, because their processes would otherwise continue.
   await using opened = new AsyncDisposableStack()
   await requireFreePorts(config)

@@ -22,7 +22,7 @@ export interface LocalWallets {
   readonly mint: Keypair
   readonly mintAuthority: Keypair
   readonly paymentWallet: Keypair
-  readonly tabWallet?: Keypair
+  readonly tabWallet: Keypair
   readonly demoWallet: Keypair
 }
 
@@ -86,7 +86,6 @@ export async function provisionChain(connection: Connection, wallets: LocalWalle
 
 /** Opens the tab account of a home that a release without tabs created. Does nothing if the account exists. */
 async function openTabAccount(connection: Connection, { mint, mintAuthority, tabWallet }: LocalWallets): Promise<void> {
-  if (tabWallet === undefined) return
   const account = getAssociatedTokenAddressSync(mint.publicKey, tabWallet.publicKey)
   if ((await connection.getAccountInfo(account)) !== null) return
   const [payer, owner] = [mintAuthority.publicKey, tabWallet.publicKey]
@@ -112,7 +111,7 @@ async function firstTransaction(connection: Connection, wallets: LocalWallets): 
     }),
     createInitializeMint2Instruction(mint.publicKey, localDecimals, payer, null),
     open(paymentWallet),
-    ...(tabWallet === undefined ? [] : [open(tabWallet)]),
+    open(tabWallet),
     open(demoWallet),
     createMintToInstruction(mint.publicKey, accountOf(demoWallet), payer, demoTokens * 10n ** BigInt(localDecimals)),
   )

@@ -6,10 +6,6 @@ import { openDiskStorage } from '../../rendering/artifacts/diskStorage.ts'
 import type { Log } from '../../machine/log.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-export interface OpenArtifacts extends ArtifactStore {
-  close(): Promise<void>
-}
-
 // Captures are sold with this lifetime (docs/rendering.md).
 const ttlMs = 24 * 60 * 60 * 1000
 const sweepEveryMs = 60_000
@@ -32,7 +28,7 @@ async function countAtStart(store: ArtifactStore, log: Log): Promise<void> {
 export async function openArtifacts(
   config: DeliveryConfig['artifacts'],
   { clock, log }: Pick<PartDeps, 'clock' | 'log'>,
-): Promise<OpenArtifacts> {
+) {
   const { s3, directory = 'artifacts', totalBytesMax } = config
   const bucket = s3 && (await import('../../rendering/artifacts/s3Storage.ts')).openS3Storage(s3)
   const storage = bucket ?? (await openDiskStorage({ directory, nowMs: clock.nowMs }))

@@ -1,9 +1,8 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
 import type { ReceiptSigningKey } from '../../config.ts'
-import { createReceiptSigner, type SignerDeps, type SignReceipt } from '../../paywall/sendReceipt.ts'
+import { createReceiptSigner, type SignerDeps } from '../../paywall/sendReceipt.ts'
 import { verifierKeyText } from '@tollbook/core/checkpoint'
 import type { Json } from '@tollbook/core/canonicalJson'
-import type { SignedClosing } from '@tollbook/core/closingStatement'
 import type { UnsignedClosing } from '../../reports/closing/readClosing.ts'
 import { signClosing } from '../../reports/closing/signClosing.ts'
 import type { TreeHead } from '@tollbook/core/merkle'
@@ -23,25 +22,7 @@ import { isSameValue, isWithin } from '../../settings/settingPeriods.ts'
 import type { LedgerSettingsPart } from './openSettings.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-/** No other part gets the private key itself. */
-export interface ReceiptKeys {
-  /** Throws while the ledger does not accept the key. */
-  signCheckpoint(tree: TreeHead): string
-  readonly signReceipt: SignReceipt
-  /** Verifiers find the key of the JWS by the DID of the service at `serviceUrl`. */
-  signStatement(serviceUrl: string, statement: Json): string
-  /** Throws while the ledger does not accept the key. */
-  signClosing(closing: UnsignedClosing): SignedClosing
-  didDocument(serviceUrl: string): Json
-  /** Returns an authentication code for a text that clients send back. All instances return the same code. */
-  authenticate(text: string): string
-  /** Compares in constant time, so that response times do not reveal a valid code. */
-  isAuthentic(text: string, code: string): boolean
-  /** Returns the public keys of all periods, as a JWK set. */
-  published(): Json
-  /** Returns the keys for verifiers of checkpoints, newest first. Each key is in the C2SP verifier format. */
-  verifierKeys(): readonly string[]
-}
+export type ReceiptKeys = ReturnType<typeof openReceiptKeys>
 
 export interface ReceiptKeyDeps extends Pick<PartDeps, 'clock'> {
   readonly settings: Pick<LedgerSettingsPart, 'origin' | 'periods'>
@@ -52,7 +33,8 @@ export interface ReceiptKeyDeps extends Pick<PartDeps, 'clock'> {
 // database, which differs from the clock of the service.
 const checkpointMarginMs = 60_000
 
-export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): ReceiptKeys {
+/** No other part gets the private key itself. */
+export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps) {
   const { clock, settings, priceLists } = deps
   const { origin } = settings
   const signer = ed25519Signer(key)
@@ -73,7 +55,8 @@ export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): R
       return isSameValue(name, value, { kty, crv, x }) && isWithin({ fromMs, untilMs: untilMs - marginMs }, atMs)
     })
   return {
-    signCheckpoint(tree) {
+    /** Throws while the ledger does not accept the key. */
+    signCheckpoint(tree: TreeHead) {
       if (!isAccepted(clock.nowMs(), checkpointMarginMs))
         throw new Fault('RECEIPT_SIGNING_KEY is not accepted now, so it signs no checkpoint', { retryable: true })
       return signCheckpoint({ origin, ...tree }, signer)
@@ -83,22 +66,28 @@ export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps): R
       nowMs: () => clock.nowMs(),
       splitsOf: (priceList) => priceLists.listNumber(priceList),
     }),
-    signStatement(serviceUrl, statement) {
+    /** Verifiers find the key of the JWS by the DID of the service at `serviceUrl`. */
+    signStatement(serviceUrl: string, statement: Json) {
       return signJws(statement, { kid: `${didOf(serviceUrl)}#${kid}` })
     },
-    signClosing(closing) {
+    /** Throws while the ledger does not accept the key. */
+    signClosing(closing: UnsignedClosing) {
       if (!isAccepted(clock.nowMs()))
         throw new Fault('RECEIPT_SIGNING_KEY is not accepted now, so it signs no statement', { retryable: true })
       return signClosing(signJws, closing)
     },
-    didDocument: (serviceUrl) => didDocumentOf(serviceUrl, recorded()),
+    didDocument: (serviceUrl: string) => didDocumentOf(serviceUrl, recorded()),
+    /** Returns an authentication code for a text that clients send back. All instances return the same code. */
     authenticate,
-    isAuthentic(text, code) {
+    /** Compares in constant time, so that response times do not reveal a valid code. */
+    isAuthentic(text: string, code: string) {
       const [given, own] = [Buffer.from(code), Buffer.from(authenticate(text))]
       // Compare the lengths first, because `timingSafeEqual` throws if they differ.
       return given.length === own.length && timingSafeEqual(given, own)
     },
+    /** Returns the public keys of all periods, as a JWK set. */
     published: () => jwkSetOf(recorded()),
+    /** Returns the keys for verifiers of checkpoints, newest first. Each key is in the C2SP verifier format. */
     verifierKeys: () =>
       receiptKeysOf(recorded()).map((each) => verifierKeyText({ name: origin, publicKey: receiptKeyBytes(each) })),
   }

@@ -4,25 +4,18 @@ import type { UpstreamAccess } from '../../outbound/publicUpstream.ts'
 import { createUpstream, type UpstreamDeps } from '../../outbound/upstream.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-/** Clients of other services. Each request contains the names of Tollbook and the operator. */
-export interface Upstreams {
-  readonly caller: UpstreamDeps
-  accessTo(addresses: Pick<ProviderAddresses, 'upstreams'>, isSample: boolean): UpstreamAccess
-  readonly access: UpstreamAccess
-}
+export type Upstreams = ReturnType<typeof openUpstreams>
 
+/** Opens clients of other services. Each request contains the names of Tollbook and the operator. */
 export function openUpstreams(
   config: Pick<ProviderConfig, 'contact' | 'upstreams'>,
   { clock, log, metrics }: PartDeps,
-): Upstreams {
+) {
   const { version } = packageJson
-  const caller = { clock, log, contact: config.contact, version, onCall: metrics.onUpstreamCall }
+  const caller: UpstreamDeps = { clock, log, contact: config.contact, version, onCall: metrics.onUpstreamCall }
   const openUpstream: UpstreamAccess['openUpstream'] = (options) => createUpstream(caller, options)
-  const accessTo: Upstreams['accessTo'] = ({ upstreams }, isSample) => ({
-    clock,
-    upstreams,
-    sampleUpstreams: isSample,
-    openUpstream,
-  })
+  const accessTo = ({ upstreams }: Pick<ProviderAddresses, 'upstreams'>, isSample: boolean): UpstreamAccess => {
+    return { clock, upstreams, sampleUpstreams: isSample, openUpstream }
+  }
   return { caller, accessTo, access: accessTo(config, false) }
 }
