@@ -73,7 +73,7 @@ test('a key is made, rotated to by its file, listed with the periods, and record
   expect(JSON.stringify(created), 'the private key is in the file alone').not.toContain('"d"')
 
   const whole = await readFile(file, 'utf8')
-  await expect(run(keyCommand, 'new', '--output', file)).rejects.toThrow('EEXIST')
+  await expect(run(keyCommand, 'new', '--output', file)).rejects.toThrow(`--output: ${file} cannot be written`)
   expect(await readFile(file, 'utf8'), 'a key is never written over').toBe(whole)
 
   const preview = await run(keyCommand, 'rotate', file)

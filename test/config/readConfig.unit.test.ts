@@ -158,6 +158,72 @@ describe('a configuration', () => {
     expect(readConfig({}).products.artifacts.s3 ?? readConfig({}).finance).toBeUndefined()
   })
 
+  test('has limits in base units: millionths of a dollar, bytes, milliseconds', () => {
+    const config = readConfig({
+      TAB_MAX_USD: '2.5',
+      TABS_TOTAL_MAX_USD: '300',
+      TAB_BEARER_DAY_USD: '0.000001',
+      REFUND_MAX_FINANCE_USD: '7',
+      REFUND_MAX_SUPPORT_USD: '0.5',
+      ARTIFACT_TOTAL_MEGABYTES: '250',
+      OPEN_QUOTES_MEGABYTES: '3',
+      HANDLER_TIMEOUT_MS: '4000',
+      TOKEN_PRICE_USD: '0.25',
+      SIGNER_LAMPORTS_PER_DAY: '77',
+      SIGNER_LAMPORTS_PER_WALLET_AND_DAY: '7',
+    })
+    expect(config.tabs).toMatchObject({
+      tabMaxMicroUsd: 2_500_000n,
+      totalMaxMicroUsd: 300_000_000n,
+      bearerDayMaxMicroUsd: 1n,
+    })
+    expect(config.refunds.limits).toEqual({ finance: 7_000_000n, support: 500_000n })
+    expect(config.products.artifacts.totalBytesMax).toBe(250_000_000)
+    expect(config.limits.openQuotesBytesMax).toBe(3_000_000)
+    expect(config.sale).toMatchObject({ handlerTimeoutMs: 4_000, claimLeaseMs: 8_000 })
+    expect(config.prices.tokenPriceAttoUsd).toBe(25n * 10n ** 16n)
+    expect(config.signer.limits).toEqual({ perDayLamports: 77n, perWalletAndDayLamports: 7n })
+  })
+
+  test('bounds nothing that the operator has not bounded: quorum and exposure', () => {
+    const { quorumAboveMicroUsd, exposureMaxTokens } = readConfig({}).sale
+    expect([quorumAboveMicroUsd, exposureMaxTokens]).toEqual([undefined, 0])
+  })
+
+  test('has the chat servers in the order of their use, each with its own models and key', () => {
+    const { aiServers } = readConfig({
+      AI_FALLBACK_BASE_URL: 'http://second/v1',
+      AI_FALLBACK_MODEL: 'b',
+      AI_BASE_URL: 'http://first/v1',
+      AI_MODEL: 'a, b',
+      AI_API_KEY: 'key-of-first',
+    }).providers
+    expect(aiServers).toEqual([
+      { baseUrl: 'http://first/v1', models: ['a', 'b'], apiKey: 'key-of-first' },
+      { baseUrl: 'http://second/v1', models: ['b'], apiKey: undefined },
+    ])
+    expect(() => readConfig({ AI_BASE_URL: 'http://first/v1', AI_MODEL: 'a,a' })).toThrow(
+      'AI_MODEL must be 1 to 20 different names',
+    )
+  })
+
+  test('has the wallets of the shares, and refuses a share without one or with two', () => {
+    const wallets = (PAYOUT_WALLETS: string) => [...readConfig({ PAYOUT_WALLETS }).payout.wallets]
+    expect(wallets(`provider:${address}, treasury:${address}`)).toEqual([
+      ['provider', address],
+      ['treasury', address],
+    ])
+    expect(() => wallets(`provider:${address},provider:${address}`)).toThrow('names "provider" more than once')
+    expect(() => wallets('provider')).toThrow('has "provider": write share:address')
+    expect(() => wallets('provider:abc')).toThrow('abc is not a Solana address')
+  })
+
+  test('has a public address without the last slash, whose path stays', () => {
+    expect(readConfig({ PUBLIC_URL: 'https://api.example.com/till/' }).server.publicUrl).toBe(
+      'https://api.example.com/till',
+    )
+  })
+
   test('gives each provider its address and, where it takes one, its key', () => {
     const keys = environmentNames.filter((name) => name.endsWith('_API_KEY') && !name.startsWith('AI_'))
     expect(keys).toHaveLength(7)

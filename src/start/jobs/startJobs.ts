@@ -105,8 +105,14 @@ function startLifecycleJobs({ sale, currencies }: JobsConfig, deps: JobsDeps) {
 
 const burnDebtEveryMs = 30_000
 
+interface BurnDebtDeps extends Pick<JobsDeps, 'clock'> {
+  readonly ledger: Pick<LedgerPart, 'burnDebt'>
+  readonly chain: Pick<Chain, 'terms'>
+  readonly metrics: Pick<PartDeps['metrics'], 'onBurnDebt'>
+}
+
 /** Measures how much is owed and for how long, because the separate process that burns may not be running. */
-async function measureBurnDebt({ clock, ledger, chain, metrics }: JobsDeps): Promise<void> {
+export async function measureBurnDebt({ clock, ledger, chain, metrics }: BurnDebtDeps): Promise<void> {
   const { owedBaseUnits, oldestOwedAtMs } = await ledger.burnDebt(chain.terms)
   // Use at least 0, because block times may be slightly ahead of the server's clock.
   const ageMs = oldestOwedAtMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestOwedAtMs)
