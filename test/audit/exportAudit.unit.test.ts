@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { audit, type AuditOptions } from '@tollbook/audit/audit'
-import { runAuditCommand } from '../../packages/audit/src/auditCommand.ts'
+import { type KnownLedger, runAuditCommand } from '../../packages/audit/src/auditCommand.ts'
+import { exitCodeOf } from '@tollbook/audit/auditReport'
 import { hostClock } from '@tollbook/audit/clock'
-import { signCheckpoint } from '@tollbook/core/checkpoint'
+import { signCheckpoint, verifierKeyText } from '@tollbook/core/checkpoint'
 import { isoTime } from '@tollbook/core/clock'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
@@ -60,6 +62,34 @@ test.each([
   const path = freshPath()
   await writeFile(path, edit(settings('one', 'two').exportText()))
   expect(await auditFile(path)).toMatchObject({ findings: [], events: 2 })
+})
+
+test('an export whose last line counts more events than it has is incomplete', async () => {
+  const path = freshPath()
+  await writeFile(path, settings('one', 'two').exportText().replace('"events":2}', '"events":3}'))
+  expect((await auditFile(path)).findings.map(({ code }) => code)).toEqual(['export_incomplete'])
+})
+
+test('the lines of a payout that no given snapshot yields make its arithmetic not re-checkable', async () => {
+  const planId = `payout_${'0'.repeat(32)}`
+  const terms = { account: 'Liabilities:Share:provider', mint: price.mint, rule: 'pro-rata-1', excluded: [] }
+  const sizes = { amountBaseUnits: '5', minimumBaseUnits: '1', openAccountsMax: 0, lines: 1, parts: 1 }
+  const plan = { planId, ...terms, ...sizes, snapshotSha256: '0'.repeat(64), snapshotSlot: 1 }
+  const report = await auditFile(await exported(served().append(`holders:${planId}`, ['HolderPayoutPlanned', plan])))
+  expect(report.verdicts.arithmetic).toMatchObject({ status: 'not_re_checkable', findings: 0 })
+  expect(exitCodeOf(report)).toBe(3)
+})
+
+test.each([
+  ['of an earlier version', 'user_version = 11'],
+  ['of another program', 'application_id = 1'],
+])('a resume file %s is refused', async (_, pragma) => {
+  const resumeFile = freshPath()
+  const path = await exported(settings('one'))
+  await auditFile(path, { resumeFile })
+  using database = new DatabaseSync(resumeFile)
+  database.exec(`pragma ${pragma}`)
+  await expect(auditFile(path, { resumeFile })).rejects.toThrow('not a file of an audit')
 })
 
 test('a line without an end is not read into memory, and is reported', async () => {
@@ -132,17 +162,16 @@ describe('an export with a resume file', () => {
 })
 
 describe('the command', () => {
-  async function run(
-    argv: readonly string[],
-    fetch: typeof globalThis.fetch = () => Promise.reject(new Error('no node')),
-  ) {
+  const unreachable: typeof globalThis.fetch = () => Promise.reject(new Error('no node'))
+
+  async function run(argv: readonly string[], fetch = unreachable, known: Partial<KnownLedger> = {}) {
     const written = { stdout: '', stderr: '' }
     const streamOf = (name: 'stdout' | 'stderr') => ({ write: (text: string) => (written[name] += text) })
     const code = await runAuditCommand(argv, {
       stdout: streamOf('stdout'),
       stderr: streamOf('stderr'),
       interrupted: new AbortController().signal,
-      findLedger: (databaseUrl = 'postgres://nowhere.invalid/ledger') => Promise.resolve({ databaseUrl }),
+      findLedger: (databaseUrl = 'postgres://nowhere.invalid/ledger') => Promise.resolve({ databaseUrl, ...known }),
       fetch,
     })
     return { code, ...written }
@@ -156,6 +185,26 @@ describe('the command', () => {
     expect(code).toBe(1)
     expect(stderr).toContain(said)
     expect(stderr).not.toContain('secret')
+  })
+
+  test('asks the node of this machine about its wallet, and believes the given key before the one of this machine', async () => {
+    const [signer, other] = [ed25519Signer(makeReceiptKey()), ed25519Signer(makeReceiptKey())]
+    const ledger = served()
+    const { size, root } = { size: ledger.replay.tree.size, root: ledger.replay.tree.root() }
+    const [origin, rpcUrl] = ['tollbook/export', 'https://node.of.this.machine']
+    const path = await exported(ledger, signCheckpoint({ origin, size, root }, signer))
+    const asked = new Set<unknown>()
+    const node = nodeWith(signed(77), 0)
+    const fetch: typeof globalThis.fetch = (url, init) => node(url, (asked.add(url), init))
+    const known = { rpcUrl, paymentWallet: wallet, origin, publicKey: other.publicKey }
+    const signatures = async (...argv: readonly string[]) => {
+      const { stdout } = await run([path, '--chain', '--json', ...argv], fetch, known)
+      return JSON.parse(stdout).verdicts.integrity.checked.at(-1)
+    }
+    const key = verifierKeyText({ name: origin, publicKey: signer.publicKey })
+    expect(await signatures('--verifier-key', key)).toBe('1 checkpoints compared, the signatures of 1 verified')
+    expect(await signatures()).toBe('1 checkpoints compared, the signatures of 0 verified')
+    expect([...asked]).toEqual([rpcUrl])
   })
 
   test('counts every finding that it lists, also one about a kind that it does not know', async () => {

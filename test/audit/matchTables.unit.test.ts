@@ -1,8 +1,11 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { AuditState } from '../../packages/audit/src/auditState.ts'
 import type { DatabaseSource } from '../../packages/audit/src/databaseSource.ts'
 import { Findings } from '../../packages/audit/src/findings.ts'
+import { matchPostings } from '../../packages/audit/src/matchPostings.ts'
+import type { AccountRow } from '../../packages/audit/src/rawEvent.ts'
 import { matchReports } from '../../packages/audit/src/matchReports.ts'
+import { matchHead } from '../../packages/audit/src/matchSettings.ts'
 import { matchTables } from '../../packages/audit/src/matchTables.ts'
 import { served } from './replayedLedger.ts'
 
@@ -21,6 +24,55 @@ test.each([
   expect(findings.all().map(({ subject, message }) => [subject, message.split(':')[0]])).toEqual(
     differences.map((difference) => ['table ledger.events', difference]),
   )
+})
+
+test('each stored posting is compared in both accounts, their mint and its amount, and none may be left over', () => {
+  const ledger = served()
+  const [debit, credit] = [...ledger.replay.postings.accounts()]
+  if (debit === undefined || credit === undefined) throw new Error('the ledger has accounts')
+  const rowOf = ({ mint, account: name }: typeof debit) => ({ mint, name })
+  const [from, to] = [rowOf(debit), rowOf(credit)]
+  const codesOf = (debits: readonly AccountRow[], credits: readonly AccountRow[], amounts: readonly bigint[]) => {
+    const findings = new Findings(AuditState.small())
+    matchPostings({ debits, credits, amounts }, [{ debit, credit, amountBaseUnits: 7n }], { position: 3, findings })
+    return findings.all().map(({ code, subject }) => [code, subject])
+  }
+  expect(codesOf([from], [to], [7n])).toEqual([])
+  const differs = [['posting_differs', 'posting 3.0']]
+  expect(codesOf([to], [from], [7n])).toEqual(differs)
+  expect(codesOf([from], [to], [8n])).toEqual(differs)
+  expect(codesOf([{ ...from, mint: 'other' }], [to], [7n])).toEqual(differs)
+  expect(codesOf([from], [{ ...to, mint: 'other' }], [7n])).toEqual(differs)
+  expect(codesOf([], [], [])).toEqual([['posting_missing', 'posting 3.0']])
+  expect(codesOf([from, from], [to, to], [7n, 1n])).toEqual([['posting_unexpected', 'posting 3.1']])
+  expect(codesOf([from, from], [to], [7n])).toEqual([['posting_unexpected', 'posting 3.1']])
+})
+
+describe('the head of the ledger', () => {
+  const { replay } = served()
+  const leaf = Buffer.from(replay.records.lastLeaf, 'latin1')
+  const right = {
+    seq: String(replay.position),
+    recorded_ms: String(replay.recordedAtMs),
+    leaf_hash: `\\x${leaf.toString('hex')}`,
+  }
+
+  test.each([
+    ['as it was written', [right], []],
+    ['of an older release, without a hash', [{ ...right, leaf_hash: null }], []],
+    ['with the hash of another event', [{ ...right, leaf_hash: '\\x00' }], [replay.position]],
+    ['of another time', [{ ...right, recorded_ms: '1' }], [replay.position]],
+    ['before the last event', [{ ...right, seq: '2' }], [3]],
+    ['behind the last event', [{ ...right, seq: '99' }], [replay.position + 1]],
+    ['on two rows', [right, right], [replay.position + 1]],
+    ['nowhere', [], [0]],
+  ] as const)('%s', async (_, rows, positions) => {
+    const ledger = served()
+    await matchHead(ledger.replay, sourceOf(...rows))
+    expect(ledger.replay.findings.all().map(({ code, position }) => [code, position])).toEqual(
+      positions.map((position) => ['head_differs', position]),
+    )
+  })
 })
 
 async function* noRows() {}

@@ -196,6 +196,17 @@ describe('a payment', () => {
   })
 })
 
+test.each([
+  ['3 again', 3, 'lifecycle_impossible'],
+  ['5', 5, 'version_missing'],
+] as const)('version %s of a stream after version 3 is found', (_, version, code) => {
+  expect(
+    paid()
+      .append(reference, ['RequestFailed', { ...failed, version }])
+      .findings(),
+  ).toEqual([[code, 5]])
+})
+
 describe('exposure', () => {
   test('is the price while an answer may be given for what the chain may drop', () => {
     const ledger = finalize(served(), exposed)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { CheckpointKeys, type SignatureFigures } from '@tollbook/audit/checkpointKeys'
 import { readCheckpoint, verifierKeyOf } from '@tollbook/audit/checkpointNote'
+import { Checkpoints } from '@tollbook/audit/checkpoints'
 import { RecordedWallets } from '@tollbook/audit/recordedWallets'
 import { assertPresent } from '@tollbook/core/assert'
 import { signCheckpoint } from '@tollbook/core/checkpoint'
@@ -137,6 +138,22 @@ describe('checkpoints of a ledger that changes its receipt key', () => {
   test('a key that no event names counts when the auditor gave it', () => {
     expect(judge(new ReplayedLedger(), handover, [one, two])).toEqual({ verified: 3, unverified: 0, codes: [] })
   })
+})
+
+test('a checkpoint in the database that covers more events than there are is found, on any page', async () => {
+  const { findings, periods, state, tree } = new ReplayedLedger().replay
+  const stated = (size: number) => ({ size, root: Buffer.alloc(32), note: 'none', source: 'it' })
+  const pages = [[stated(5)], [stated(9)], []]
+  const afters: number[] = []
+  const stored = (after: number) => {
+    afters.push(after)
+    return Promise.resolve(pages[afters.length - 1] ?? [])
+  }
+  await new Checkpoints({ findings, periods, state, given: [], roots: [stated(7)], stored }).finish(tree, 0)
+  expect(findings.all().map(({ code, subject }) => [code, subject])).toEqual(
+    [5, 7, 9].map((size) => ['tree_too_small', `checkpoint ${size}`]),
+  )
+  expect(afters).toEqual([0, 5, 9])
 })
 
 describe('the wallets of a payment', () => {

@@ -34,6 +34,47 @@ test('bytes that are stored after the landing are verified again if they differ 
   expect(await verify(bytes, altered)).toEqual([['transaction_bytes_wrong', 2]])
 })
 
+test('every signature is verified, and nothing may follow the transaction', async () => {
+  const [payer, second] = [Keypair.generate(), Keypair.generate()]
+  const both = new Transaction({ feePayer: payer.publicKey, recentBlockhash: Keypair.generate().publicKey.toBase58() })
+  const keys = [{ pubkey: second.publicKey, isSigner: true, isWritable: false }]
+  both.add(new TransactionInstruction({ keys, programId: memoProgram, data: Buffer.from('two') })).sign(payer, second)
+  const bytes = both.serialize()
+  const read = assertPresent(served().events[0], 'the ledger has events')
+  const stream = `solana:${encodeBase58(assertPresent(both.signature, 'it is signed'))}`
+  const messagesOf = async (stored: Buffer) => {
+    const state = AuditState.small()
+    const findings = new Findings(state)
+    const transactions = new StoredTransactions(findings, state)
+    const signed = () => ({ transactionBase64: stored.toString('base64') })
+    transactions.check({ ...read, event: { ...read.event, stream }, signed }, 1)
+    await transactions.drain()
+    return findings.all().map(({ message }) => message)
+  }
+  expect(await messagesOf(bytes)).toEqual([])
+  // The second signature begins after the count and the first one.
+  const forged = Buffer.from(bytes)
+  forged[1 + 64] = (forged[1 + 64] ?? 0) ^ 1
+  expect(await messagesOf(forged)).toEqual(['a signature does not hold over the stored bytes'])
+  expect(await messagesOf(Buffer.concat([bytes, Buffer.of(0)]))).toEqual(['the stored bytes are not a transaction'])
+})
+
+test.each([
+  ['255', []],
+  ['256', [['tile_differs', 1]]],
+])(
+  'a tile of 256 leaves may be missing from the database while the newest checkpoint covers %s',
+  async (size, found) => {
+    const findings = new Findings(AuditState.small())
+    const tiles = new TilesMatch(findings, AuditState.small())
+    for (let leaf = 0; leaf < 256; leaf++) tiles.add(0, 'a'.repeat(32))
+    tiles.add(8, 'b'.repeat(32))
+    const rows = (query: string) => Promise.resolve(query.includes('ledger.checkpoints') ? [{ size }] : [])
+    await tiles.compare({ rows } as unknown as DatabaseSource, true)
+    expect(findings.all().map(({ code, position }) => [code, position])).toEqual(found)
+  },
+)
+
 test('each full tile has the root of its own hashes', async () => {
   const hashOf = (tile: number) => String.fromCharCode(tile + 1).repeat(32)
   const rootOf = (tile: number) => String.fromCharCode(tile + 65).repeat(32)

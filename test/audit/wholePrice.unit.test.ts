@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { sampleAddress } from '../store/samplePayment.ts'
 import {
   allocated,
   blockTimeMs,
@@ -21,6 +22,8 @@ import {
   required,
   served,
   servedOwingBurn,
+  settlement,
+  tokensBurned,
   wallet,
   wholePrice,
 } from './replayedLedger.ts'
@@ -108,3 +111,33 @@ function burns(owedBaseUnits = String(burn)): readonly [string, Fields] {
 function twice(position: number): readonly ['lifecycle_impossible', number] {
   return ['lifecycle_impossible', position]
 }
+
+test.each([
+  ['as it was sent', {}, []],
+  ['for another wallet', { wallet: sampleAddress() }, [['owner_differs', 3]]],
+  ['for another endpoint', { endpoint: '/api/other' }, [['owner_differs', 3]]],
+] as const)('a payment that the service sent is verified %s', (_, given, findings) => {
+  const sent = { wallet, endpoint, quoteId: null, transactionBase64: 'AA==', ...given }
+  const events = [
+    ['PaymentVerified', settlement()],
+    ['TokensBurned', tokensBurned],
+    ['ProofClaimed', claimed],
+  ] as const
+  expect(
+    listed()
+      .append(reference, ['PaymentSubmitted', sent])
+      .append(reference, ...events)
+      .findings(),
+  ).toEqual(findings)
+})
+
+test('an event that cannot be read may have completed its append, so that only the event is found', () => {
+  const unreadable = { ...claimed, unknown: 1 }
+  const ledger = listed().append(
+    reference,
+    ['PaymentVerified', settlement()],
+    ['TokensBurned', tokensBurned],
+    ['ProofClaimed', unreadable],
+  )
+  expect(ledger.findings()).toEqual([['body_unreadable', 4]])
+})

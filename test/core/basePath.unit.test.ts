@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { basePathOf } from '@tollbook/core/pathTemplate'
+import { basePathOf, fillTemplate } from '@tollbook/core/pathTemplate'
 
 test.each([
   ['/api/data', '/api/data', ''],
@@ -14,4 +14,9 @@ test.each([
   ['/api/data', '', undefined],
 ])('the base path of %s for %s is %j', (requested, template, base) => {
   expect(basePathOf(requested, template)).toBe(base)
+})
+
+test('a template is filled with encoded values, also with the quote of a shell', () => {
+  const filled = fillTemplate('/items/{id}/{part}/{none}', { id: "it's", part: { a: 1 } })
+  expect(filled).toBe('/items/it%27s/%7B%22a%22%3A1%7D/{none}')
 })

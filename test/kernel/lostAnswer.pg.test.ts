@@ -63,6 +63,25 @@ test('an append stays in doubt although the server refuses its second call as re
   expect([appended.outcome, calls, await eventsOf([stream])]).toEqual(['appended', 3, [3]])
 })
 
+test('appends stay in doubt although the server refuses the content of their second call, and each is sent alone (I8)', async () => {
+  const pool = openPool(serviceUrl)
+  const refused = Object.assign(new pg.DatabaseError('invalid parameter', 0, 'error'), { code: '22023' })
+  const failures = [new Error('the connection is lost'), refused]
+  let calls = 0
+  const query = async (question: pg.QueryConfig) => {
+    const failure = question.text.includes('append_batch') ? failures[calls++] : undefined
+    if (failure === refused) throw failure
+    const result = await pool.query(question)
+    if (failure !== undefined) throw failure
+    return result
+  }
+  const streams = [newSignature(), newSignature()]
+  const kernel = openKernel(Object.assign(Object.create(null), { query }))
+  const appended = await Promise.all(streams.map((stream) => kernel.append(claim(stream))))
+  expect([appended.map(({ outcome }) => outcome), calls]).toEqual([['appended', 'appended'], 4])
+  expect(await eventsOf(streams)).toEqual([3, 3])
+})
+
 test('a claim whose answer was lost is not mistaken for the one that has won (I1)', async () => {
   const stream = newSignature()
   expect(await direct.append(claim(stream))).toMatchObject({ outcome: 'appended' })

@@ -2,6 +2,7 @@ import type { deserialize } from 'node:v8'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { QueryRunner } from '@tollbook/ledger/database'
+import { readManyEvents } from '@tollbook/ledger/readEvents'
 import { createReadQueue } from '@tollbook/ledger/readQueue'
 
 /**
@@ -30,6 +31,19 @@ test('lookups at the same moment share one statement, and a lone one is read alo
   expect(await Promise.all(streams.map((stream) => queue.submit(stream)))).toEqual(streams.map(() => []))
   await queue.submit(Uint8Array.of(1, 99))
   expect(names).toEqual(['ledger_read_many', 'ledger_read'])
+})
+
+test('more streams than one statement reads are read by several, each of them once', async () => {
+  const counts: number[] = []
+  // The count of elements in the head of a binary array.
+  const query = ({ values: [ids] }: { values: readonly [Buffer] }): ReturnType<typeof deserialize> => {
+    counts.push(ids.readInt32BE(12))
+    return Promise.resolve({ rows: [] })
+  }
+  const runner: QueryRunner = { query: (asked: ReturnType<typeof deserialize>) => query(asked) }
+  const many = Array.from({ length: 1_001 }, (_, n) => Uint8Array.of(1, n % 256, n >> 8))
+  expect(await readManyEvents(runner, many)).toEqual(many.map(() => []))
+  expect(counts).toEqual([1_000, 1])
 })
 
 test('a shared statement that fails makes no lookup fail that can be read alone', async () => {
