@@ -85,8 +85,6 @@ async function checkSameLedger(source: DatabaseSource, { records: { position, la
     position,
   ])
   if (rows[0]?.leaf_hash.toString('latin1') === lastLeaf) return
-  throw new AuditFault(
-    `the ledger does not have the event at position ${position} that the resume file ends with; audit it from the first event`,
-    { retryable: false },
-  )
+  const message = `the ledger does not have the event at position ${position} that the resume file ends with`
+  throw new AuditFault(`${message}; audit it from the first event`, { retryable: false })
 }

@@ -12,12 +12,8 @@ const blockEvents = 1_000
 export async function auditExport(file: ExportSource, { replay, run, checkpoints, chain }: AuditParts): Promise<void> {
   const { head } = file
   if (head.fromPosition !== 1) {
-    throw new AuditFault(
-      `the export begins at position ${head.fromPosition}: an audit needs the ledger from position 1`,
-      {
-        retryable: false,
-      },
-    )
+    const message = `the export begins at position ${head.fromPosition}: an audit needs the ledger from position 1`
+    throw new AuditFault(message, { retryable: false })
   }
   // Do not collect tiles, because an export has none to compare.
   replay.tree.onSubtree = undefined
@@ -34,12 +30,12 @@ export async function auditExport(file: ExportSource, { replay, run, checkpoints
     const { position, leafHash } = line.event
     if (position === from && replay.position === from) isContinued = leafHash === replay.records.lastLeaf
     if (position > from) {
-      if (!isContinued) throw otherLedger()
+      if (!isContinued) throw new AuditFault(otherLedger, { retryable: false })
       run.apply(line.event)
     }
     if (count % blockEvents === 0) await run.rest()
   }
-  if (!isContinued) throw otherLedger()
+  if (!isContinued) throw new AuditFault(otherLedger, { retryable: false })
   await run.rest()
   if (end === undefined) blame(replay.findings, replay.position + 1, 'the last line is missing: the file was cut off')
   else if (end !== count)
@@ -51,12 +47,7 @@ export async function auditExport(file: ExportSource, { replay, run, checkpoints
   await chain?.finish()
 }
 
-function otherLedger(): AuditFault {
-  return new AuditFault(
-    'the export is not of the ledger that the resume file ends with; audit it from the first event',
-    { retryable: false },
-  )
-}
+const otherLedger = 'the export is not of the ledger that the resume file ends with; audit it from the first event'
 
 function blame(findings: Findings, position: number, message: string): void {
   findings.add('export_incomplete', { position, subject: 'export', message })

@@ -5,21 +5,6 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-export interface AuditArguments {
-  readonly exportFile: string | undefined
-  readonly database: string | undefined
-  readonly verifierKeys: readonly string[]
-  readonly checkpoints: readonly string[]
-  readonly snapshots: readonly string[]
-  /** URL of a Solana node. `true`: use the configured node of the ledger's service. */
-  readonly chain: string | true | undefined
-  readonly paymentWallet: string | undefined
-  readonly recordedWithin: string | undefined
-  readonly resumeFile: string | undefined
-  readonly transactions: boolean
-  readonly json: boolean
-}
-
 export const auditHelp = `Usage: tollbook-audit [options] [export]
 
 Replays a ledger or a jsonl export of it with independent code, and reports every discrepancy.
@@ -71,8 +56,10 @@ const options = {
 
 export const auditOptionNames: readonly string[] = [...Object.keys(options).map((name) => `--${name}`), '-h']
 
+export type AuditArguments = NonNullable<ReturnType<typeof readArguments>>
+
 /** Parses the arguments. Returns undefined if the user requests the help. */
-export function readArguments(argv: readonly string[]): AuditArguments | undefined {
+export function readArguments(argv: readonly string[]) {
   const { values, positionals } = parse(argv)
   if (values.help === true) return undefined
   if (positionals.length > 1)
@@ -85,7 +72,8 @@ export function readArguments(argv: readonly string[]): AuditArguments | undefin
     verifierKeys: all(values['verifier-key']),
     checkpoints: all(values.checkpoint),
     snapshots: all(values.snapshot),
-    chain: values.chain === '' ? true : values.chain,
+    // The URL of a Solana node. `true`: use the configured node of the ledger's service.
+    chain: values.chain === '' ? (true as const) : values.chain,
     paymentWallet: last(values['payment-wallet']),
     recordedWithin: last(values['recorded-within']),
     resumeFile: last(values.resume),

@@ -211,8 +211,8 @@ interface Table {
   readonly right: string
   readonly keys: readonly string[]
   readonly columns: readonly string[]
-  /** SQL expression for the position of a row. `null::bigint` for tables without positions. */
-  readonly position: string
+  /** SQL expression for the position of a row. Absent for tables without positions. */
+  readonly position?: string
 }
 
 const ofPayments = ['received', 'burned', 'burn_owed', 'lost', 'shares']
@@ -223,7 +223,6 @@ const tables: readonly Table[] = [
     right: 'right_days',
     keys: ['mint', 'day', 'kind', 'endpoint', 'account'],
     columns: ['debits', 'credits', 'payments', 'value_pico_usd'],
-    position: 'null::bigint',
   },
   {
     name: 'late_entries',
@@ -237,21 +236,18 @@ const tables: readonly Table[] = [
     right: 'right_prices',
     keys: ['mint', 'day'],
     columns: ['price_micro_usd', 'required', 'payments'],
-    position: 'null::bigint',
   },
   {
     name: 'wallet_totals',
     right: 'right_wallets',
     keys: ['mint', 'wallet', 'day'],
     columns: ['payments', ...ofPayments],
-    position: 'null::bigint',
   },
   {
     name: 'payment_totals',
     right: 'right_totals',
     keys: ['mint', 'wallet', 'day', 'endpoint'],
     columns: ['payments', ...ofPayments, 'unearned', 'owed', 'prepaid'],
-    position: 'null::bigint',
   },
   {
     name: 'payments',
@@ -311,7 +307,7 @@ const tables: readonly Table[] = [
 // values.
 const ofStream = new Set(['state', 'is_final'])
 
-function differencesOf({ name, right, keys, columns, position }: Table): string {
+function differencesOf({ name, right, keys, columns, position = 'null::bigint' }: Table): string {
   const list = (alias: string): string => columns.map((column) => `${alias}.${column}`).join(', ')
   const rightOf = (column: string): string => {
     return ofStream.has(column) ? `case when r.has_gone_on then k.${column} else r.${column} end` : `r.${column}`

@@ -69,17 +69,9 @@ export function inclusionRanges(index: number, size: number): readonly LeafRange
 function pathRanges(index: number, { from, to }: LeafRange): readonly LeafRange[] {
   if (to - from === 1) return []
   const middle = from + splitPoint(to - from)
-  const [own, other] =
-    index < middle
-      ? [
-          { from, to: middle },
-          { from: middle, to },
-        ]
-      : [
-          { from: middle, to },
-          { from, to: middle },
-        ]
-  return [...pathRanges(index, own), other]
+  const left = { from, to: middle }
+  const right = { from: middle, to }
+  return index < middle ? [...pathRanges(index, left), right] : [...pathRanges(index, right), left]
 }
 
 /** Subtrees whose roots prove that the tree of size `to` begins with the tree of size `from` (RFC 6962, 2.1.2). */
@@ -96,10 +88,8 @@ function subproofRanges(known: number, range: LeafRange, whole: boolean): readon
   const { from, to } = range
   if (known === to - from) return whole ? [] : [range]
   const split = splitPoint(to - from)
-  const [left, right] = [
-    { from, to: from + split },
-    { from: from + split, to },
-  ] as const
+  const left = { from, to: from + split }
+  const right = { from: from + split, to }
   return known <= split
     ? [...subproofRanges(known, left, whole), right]
     : [...subproofRanges(known - split, right, false), left]

@@ -141,11 +141,8 @@ function addEvent(batch: Batch, event: ItemEvent, item: number): void {
 }
 
 function accountNumber({ columns, accounts }: Batch, mint: string, name: string): number {
-  let ofMint = accounts.get(mint)
-  if (ofMint === undefined) {
-    ofMint = new Map()
-    accounts.set(mint, ofMint)
-  }
+  const ofMint = accounts.get(mint) ?? new Map<string, number>()
+  accounts.set(mint, ofMint)
   const known = ofMint.get(name)
   if (known !== undefined) return known
   columns.account_mints.push(mint)

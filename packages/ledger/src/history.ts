@@ -52,12 +52,12 @@ interface Adopted extends Pick<Identity, 'systemIdentifier' | 'timeline'> {
 }
 
 interface State extends HistoryDeps {
-  identity: Adopted | undefined
-  newest: SeenEvent | undefined
-  promotedAtMs: number | undefined
+  identity?: Adopted
+  newest?: SeenEvent
+  promotedAtMs?: number | undefined
   /** Problem of the last comparison. The next successful comparison clears it. */
-  passing: string | undefined
-  lost: LostHistory | undefined
+  passing?: string | undefined
+  lost?: LostHistory
 }
 
 /**
@@ -66,14 +66,7 @@ interface State extends HistoryDeps {
  */
 export function createHistory(deps: HistoryDeps) {
   assert(deps.promotionWaitMs >= 0, 'a wait is not negative')
-  const state: State = {
-    ...deps,
-    identity: undefined,
-    newest: undefined,
-    promotedAtMs: undefined,
-    passing: undefined,
-    lost: undefined,
-  }
+  const state: State = { ...deps }
   const requireOpen = (): void => {
     if (state.lost !== undefined) throw new Fault(closedText, { retryable: true })
   }

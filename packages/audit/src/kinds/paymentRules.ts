@@ -242,25 +242,25 @@ export function judgeRefundDue(event: Of<'refundDue'>, at: Judged): void {
   expectOwner(event, at)
 }
 
-export function judgeReceived({ stream, slot, mint }: Of<'received'> | Of<'delivered'>, { row, blame }: Judged): void {
+type Arrived = Of<'received'> | Of<'delivered'>
+
+export function judgeReceived({ stream, slot, mint }: Arrived, { row, blame }: Judged): void {
   expectOwnName(stream, blame)
-  row.slot = slot
-  row.mint = mint
+  Object.assign(row, { slot, mint })
 }
 
 /**
  * Checks an arrival in a second mint. The stream must have the name of its transaction and mint, and the transaction's
  * own stream must record a different mint.
  */
-export function judgeArrival(event: Of<'received'> | Of<'delivered'>, { row, blame, ledger }: Judged): void {
-  const signature = signatureOf(event.stream)
-  if (event.stream !== arrivalStream(signature, event.mint))
+export function judgeArrival({ stream, slot, mint }: Arrived, { row, blame, ledger }: Judged): void {
+  const signature = signatureOf(stream)
+  if (stream !== arrivalStream(signature, mint))
     blame('lifecycle_impossible', 'an arrival is named by its transaction and its mint')
   const first = ledger.streams.find(solanaStream(signature))
-  if (first === undefined || first.mint === event.mint)
+  if (first === undefined || first.mint === mint)
     blame('lifecycle_impossible', 'its transaction is not on record in another mint')
-  row.slot = event.slot
-  row.mint = event.mint
+  Object.assign(row, { slot, mint })
 }
 
 function expectOwner({ wallet, mint }: Of<'refundDue'> | Of<'reversed'>, { row, blame }: Judged): void {
