@@ -69,7 +69,7 @@ function accountTable({ accounts }: ClosingStatement): ReportTable {
     creditBaseUnits: BigInt(line.creditBaseUnits),
     restatedBaseUnits: BigInt(line.restatedBaseUnits),
     closingBaseUnits: BigInt(line.closingBaseUnits),
-    closingAtDayPriceMicroUsd: Number(line.closingAtDayPriceMicroUsd),
+    closingAtDayPriceMicroUsd: BigInt(line.closingAtDayPriceMicroUsd),
   }))
   return { columns: ['account', ...columns, 'closingAtDayPriceMicroUsd'], rows, totals: undefined, next: undefined }
 }
@@ -78,8 +78,8 @@ function totalTable({ totals }: ClosingStatement): ReportTable {
   const rows = Object.entries(totals).map(([total, { baseUnits, atQuotedPriceMicroUsd, atDayPriceMicroUsd }]) => ({
     total,
     amountBaseUnits: BigInt(baseUnits),
-    atQuotedPriceMicroUsd: atQuotedPriceMicroUsd === null ? null : Number(atQuotedPriceMicroUsd),
-    atDayPriceMicroUsd: Number(atDayPriceMicroUsd),
+    atQuotedPriceMicroUsd: atQuotedPriceMicroUsd === null ? null : BigInt(atQuotedPriceMicroUsd),
+    atDayPriceMicroUsd: BigInt(atDayPriceMicroUsd),
   }))
   const columns = ['total', 'amountBaseUnits', 'atQuotedPriceMicroUsd', 'atDayPriceMicroUsd']
   return { columns, rows, totals: undefined, next: undefined }

@@ -5,7 +5,7 @@ import type { Log } from '../machine/log.ts'
 import { type Answer, jsonAnswer } from '../paywall/answer.ts'
 import { hasBegun, isProblems } from '../reports/reportQuestion.ts'
 import { UnknownColumn, readQuestion, type ReportName, reportNames } from '../reports/readReport.ts'
-import { chosenCells, type ReportRow } from '../reports/reportTable.ts'
+import type { ReportRow } from '../reports/reportTable.ts'
 import { type Positioned, type Reports, UnknownMint } from '../reports/reports.ts'
 import type { SignedClosing } from '@tollbook/core/closingStatement'
 import { clusterOf } from '@tollbook/core/networks'
@@ -194,8 +194,8 @@ async function serveReport(deps: FinanceRouteDeps, report: ReportName, request: 
     return answer({ ...deps, reports }, table, {
       report,
       columns,
-      rows: rows.map((row) => jsonRow(chosenCells(row, question.columns))),
-      totals: totals === undefined ? null : jsonRow(chosenCells(totals, question.columns)),
+      rows: rows.map(jsonRow),
+      totals: totals === undefined ? null : jsonRow(totals),
       next: next ?? null,
     })
   }

@@ -97,7 +97,13 @@ function withColumns(table: ReportTable, chosen: readonly string[]): ReportTable
   const unknown = chosen.find((column) => !table.columns.includes(column))
   if (unknown !== undefined)
     throw new UnknownColumn(`must be columns of the report: ${table.columns.join(', ')} (got ${unknown})`)
-  return { ...table, columns: table.columns.filter((column) => chosen.includes(column)) }
+  const shown = (row: ReportRow) => Object.fromEntries(Object.entries(row).filter(([name]) => chosen.includes(name)))
+  return {
+    ...table,
+    columns: table.columns.filter((column) => chosen.includes(column)),
+    rows: table.rows.map(shown),
+    totals: table.totals && shown(table.totals),
+  }
 }
 
 // Rows of the first page, which is short so that the first rows arrive sooner. Later pages are longer, because they

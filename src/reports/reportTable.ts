@@ -39,12 +39,6 @@ export function isAmount(column: string): boolean {
   return column.endsWith('BaseUnits')
 }
 
-export function chosenCells(row: ReportRow, columns: readonly string[] | undefined): ReportRow {
-  return columns === undefined
-    ? row
-    : Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name)))
-}
-
 export function isMicroUsd(column: string): boolean {
   return column.endsWith('MicroUsd')
 }

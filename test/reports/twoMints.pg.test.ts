@@ -124,6 +124,16 @@ test('the totals of each mint are those of its sales, with the dollars of the sa
   })
 })
 
+test('an answer with chosen columns has no other column, in its totals and on the command line either', async () => {
+  const columns = ['reference', 'receivedBaseUnits']
+  const { read } = await reports.table('payments', { ...question('payments'), columns })
+  expect([read.columns, read.rows.length]).toEqual([columns, 3])
+  for (const row of read.rows) expect(Object.keys(row)).toEqual(columns)
+  expect(Object.keys(read.totals ?? {})).toEqual(['receivedBaseUnits'])
+  const { stdout } = await run('payments', '--format', 'json', '--columns', 'receivedBaseUnits')
+  expect(Object.keys(JSON.parse(stdout).rows[0])).toEqual(['receivedBaseUnits'])
+})
+
 test('a payout of one mint pays no debt of the other', async () => {
   const refunds = await reports.refundsOf(wallet)
   const states = refunds.map(({ mint, state, paidBaseUnits }) => ({ mint, state, paidBaseUnits }))
