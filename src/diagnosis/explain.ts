@@ -12,7 +12,7 @@ import type { PaymentFacts, QuoteFact, RecordedPayment } from '../reports/paymen
 import { walletOfQuote } from '../reports/paymentFacts.ts'
 import { attemptsOf } from './attempts.ts'
 import { diagnose } from './diagnose.ts'
-import type { Explanation, RuleVerdict } from './explanation.ts'
+import type { Explanation } from './explanation.ts'
 import { readSubject, type Subject } from './readSubject.ts'
 import { ruleVerdicts } from './ruleVerdicts.ts'
 import { type ChainAnswer, chainStatement, ledgerStatement, quoteStatement } from './statements.ts'
@@ -148,13 +148,7 @@ interface JudgeQuestion {
   readonly nowMs: number
 }
 
-interface Judged {
-  readonly quote: QuoteFact | undefined
-  readonly rules: readonly RuleVerdict[]
-  readonly buys: readonly string[]
-}
-
-async function judge(deps: ExplainDeps, question: JudgeQuestion): Promise<Judged> {
+async function judge(deps: ExplainDeps, question: JudgeQuestion) {
   const { answer, recorded, asked, presentedAtMs, nowMs } = question
   const terms = termsOf(deps.allTerms(), answer, recorded)
   const [first] = terms

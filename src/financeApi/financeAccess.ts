@@ -118,10 +118,7 @@ interface RefusalLine {
   readonly outcome: AccessRefusal
 }
 
-/**
- * Clients can cause any number of refusals, so only a limited number per minute is logged. The first line of a later
- * minute contains the number of omitted refusals.
- */
+/** The first line of a later minute contains the number of omitted refusals. */
 function boundRefusals({ clock, log }: { readonly clock: Clock; readonly log: Log }) {
   let startedAtMs = -Infinity
   let logged = 0

@@ -1,4 +1,4 @@
-import type { Page, PDFOptions, ScreenshotClip } from 'puppeteer'
+import type { Page, PDFOptions } from 'puppeteer'
 import { readBytes, TooLong } from '../outbound/readBytes.ts'
 import { fitPaper } from './fitPaper.ts'
 import type { PageWorld } from './pageWorld.ts'
@@ -42,12 +42,7 @@ export async function captureScreenshot(page: Page, order: ScreenshotOrder): Pro
   return pictureOf(bytes, isCut)
 }
 
-interface Area {
-  readonly clip: ScreenshotClip
-  readonly isCut: boolean
-}
-
-async function pageArea(page: Page, order: ScreenshotOrder): Promise<Area> {
+async function pageArea(page: Page, order: ScreenshotOrder) {
   const { width, height } = order
   const pageHeight = await contentHeight(page)
   const heightMax = heightMaxOf(order)
@@ -55,7 +50,7 @@ async function pageArea(page: Page, order: ScreenshotOrder): Promise<Area> {
   return { clip, isCut: pageHeight > heightMax }
 }
 
-async function elementArea(page: Page, order: ScreenshotOrder, selector: string): Promise<Area> {
+async function elementArea(page: Page, order: ScreenshotOrder, selector: string) {
   const { width } = order
   const found = await page.$(selector).catch(() => null)
   const box = await found?.boundingBox()

@@ -77,7 +77,7 @@ function enter(state: QueueState, job: QueuedJob): Promise<RenderTurn | 'full' |
     state.waiting.push(waiting)
     admit(state)
     // If the queue is full, refuse the job with the lowest rank instead of the last to arrive.
-    const last = state.waiting.length > state.waitingMax ? lastOf(state, state.waiting.toReversed()) : undefined
+    const last = state.waiting.length > state.waitingMax ? ranked(state, state.waiting).at(-1) : undefined
     if (last !== undefined) dismiss(state, last, 'full')
   })
 }
@@ -90,7 +90,7 @@ function dismiss(state: QueueState, waiting: Waiting, answer: RenderTurn | 'full
 
 function admit(state: QueueState): void {
   while (activeCount(state) < state.placesMax) {
-    const next = firstOf(state, state.waiting)
+    const [next] = ranked(state, state.waiting)
     if (next === undefined) return
     const running: Running = {
       payer: next.payer,
@@ -138,7 +138,8 @@ function hurryLast(state: QueueState): void {
   const stalled = [...state.running].filter(
     ({ stalledAtMs, hurry }) => stalledAtMs !== undefined && !hurry.signal.aborted,
   )
-  if (stalled.length > state.stalledMax) lastOf(state, stalled)?.hurry.abort()
+  // Of pages with equal use, the one that started first is hurried.
+  if (stalled.length > state.stalledMax) ranked(state, stalled.toReversed()).at(-1)?.hurry.abort()
 }
 
 function activeCount({ running }: QueueState): number {
@@ -153,18 +154,8 @@ function useOf({ running, record }: QueueState, job: BrowserUser): number {
   return (ofPayer + ofSite) * runningWeightMs + record.useOf(job)
 }
 
-function firstOf<T extends BrowserUser>(state: QueueState, jobs: readonly T[]): T | undefined {
-  const [first, ...others] = jobs
-  if (first === undefined) return undefined
-  let best = { job: first, use: useOf(state, first) }
-  for (const job of others) {
-    const use = useOf(state, job)
-    if (use < best.use) best = { job, use }
-  }
-  return best.job
-}
-
-/** Returns the job with the highest use. If several jobs have it, returns the first of them. */
-function lastOf<T extends BrowserUser>(state: QueueState, jobs: readonly T[]): T | undefined {
-  return [...jobs].sort((one, other) => useOf(state, other) - useOf(state, one))[0]
+/** Returns the jobs by use, the lowest use first. Jobs with equal use keep their order. */
+function ranked<T extends BrowserUser>(state: QueueState, jobs: readonly T[]): readonly T[] {
+  const used = jobs.map((job) => ({ job, use: useOf(state, job) }))
+  return used.toSorted((one, other) => one.use - other.use).map(({ job }) => job)
 }

@@ -8,7 +8,7 @@ import type { Scroll } from './scrollPage.ts'
 
 export interface RenderTask {
   readonly page: OrderedPage
-  readonly viewport: Viewport
+  readonly viewport: typeof viewportOfPdf
   readonly options: PageOptions
   readonly scroll: Scroll | undefined
   /**
@@ -17,13 +17,6 @@ export interface RenderTask {
    */
   readonly isPrinted: boolean
   readonly capture: (page: Page, world: PageWorld) => Promise<CapturedPage>
-}
-
-export interface Viewport {
-  readonly width: number
-  readonly height: number
-  readonly deviceScaleFactor: number
-  readonly isMobile: boolean
 }
 
 export function renderTaskOf(work: RenderWork): RenderTask {

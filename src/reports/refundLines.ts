@@ -142,21 +142,10 @@ function smaller(oneBaseUnits: bigint, otherBaseUnits: bigint): bigint {
   return oneBaseUnits < otherBaseUnits ? oneBaseUnits : otherBaseUnits
 }
 
-function shown(line: Open): RefundLine {
-  const { reference, account, mint, position, owedBaseUnits, paidBaseUnits, decisions, payouts } = line
-  return {
-    reference,
-    account,
-    mint,
-    cause: causeOf(line),
-    state: stateOf(line),
-    owedBaseUnits,
-    approvedBaseUnits: smaller(line.approvedBaseUnits, owedBaseUnits),
-    paidBaseUnits,
-    decisions,
-    payouts,
-    position,
-  }
+function shown(open: Open): RefundLine {
+  const { approvedAt: _approvedAt, ...line } = open
+  const approvedBaseUnits = smaller(open.approvedBaseUnits, open.owedBaseUnits)
+  return { ...line, approvedBaseUnits, cause: causeOf(open), state: stateOf(open) }
 }
 
 function stateOf({ owedBaseUnits, approvedBaseUnits, paidBaseUnits }: Open): RefundStateName {

@@ -1,19 +1,9 @@
 import { randomToken } from '@tollbook/core/id'
 
-export type ArtifactType = keyof typeof endings
+export type ArtifactType = (typeof types)[number]
 
-const endings = {
-  'image/png': 'png',
-  'image/jpeg': 'jpeg',
-  'image/webp': 'webp',
-  'application/pdf': 'pdf',
-} as const
-const types = {
-  png: 'image/png',
-  jpeg: 'image/jpeg',
-  webp: 'image/webp',
-  pdf: 'application/pdf',
-} as const satisfies Record<(typeof endings)[ArtifactType], ArtifactType>
+// The ending of a name is the second part of its type.
+const types = ['image/png', 'image/jpeg', 'image/webp', 'application/pdf'] as const
 const pattern = /^[A-Za-z0-9_-]{22}-([0-9a-z]{6,8})\.(png|jpeg|webp|pdf)$/
 
 /**
@@ -21,7 +11,7 @@ const pattern = /^[A-Za-z0-9_-]{22}-([0-9a-z]{6,8})\.(png|jpeg|webp|pdf)$/
  * record is needed.
  */
 export function newArtifactName(contentType: ArtifactType, expiresAtMs: number): string {
-  return `${randomToken()}-${Math.ceil(expiresAtMs / 1000).toString(36)}.${endings[contentType]}`
+  return `${randomToken()}-${Math.ceil(expiresAtMs / 1000).toString(36)}.${contentType.replace(/^.*\//, '')}`
 }
 
 /** Undefined unless the text has the exact form of a generated name, so a parsed name never contains a path. */
@@ -29,6 +19,6 @@ export function readArtifactName(name: string) {
   const match = pattern.exec(name)
   if (match === null) return undefined
   const [, expiry = '', ending] = match
-  const found = Object.entries(types).find(([name]) => name === ending)
-  return found && { contentType: found[1], expiresAtMs: Number.parseInt(expiry, 36) * 1000 }
+  const contentType = types.find((type) => type.endsWith(`/${ending}`))
+  return contentType && { contentType, expiresAtMs: Number.parseInt(expiry, 36) * 1000 }
 }

@@ -22,13 +22,10 @@ export type ClosingFigures = Pick<ClosingStatement, 'accounts' | 'totals' | 'owe
 
 /** The lines of each part sum to zero, because the entries of each event sum to zero. */
 export function closingFigures(lines: readonly ClosingLine[], price: DayPrice | undefined): ClosingFigures {
-  const names = [...new Set(lines.map(({ account }) => account))].toSorted()
-  const lined = names.map((account) =>
-    accountLine(
-      lines.filter((line) => line.account === account),
-      { account, price },
-    ),
+  const byAccount = [...Map.groupBy(lines, ({ account }) => account)].toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
   )
+  const lined = byAccount.map(([account, own]) => accountLine(own, { account, price }))
   const shown = lined.filter((line) => Object.values(line).some((cell) => cell !== line.account && cell !== '0'))
   const owed = shown.filter(({ account }) => isLiability(account))
   const month = lines.filter(({ part }) => part === 'month')

@@ -18,6 +18,7 @@ interface Journal {
   readonly format: JournalFormat
   readonly decimals: Decimals
   readonly commodity: (mint: string) => string
+  readonly mints: readonly string[]
 }
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -34,11 +35,7 @@ export async function journalChunks(
   return write(snapshot, scope, { format, decimals: decimalsOf(known), commodity, mints })
 }
 
-async function* write(
-  snapshot: Database,
-  scope: ExportScope,
-  journal: Journal & { readonly mints: readonly string[] },
-): AsyncGenerator<Chunk> {
+async function* write(snapshot: Database, scope: ExportScope, journal: Journal): AsyncGenerator<Chunk> {
   const before = scope.fromPosition - 1
   yield { chunk: headText(scope, journal), upto: before }
   yield { chunk: await pricesText(snapshot, scope, journal), upto: before }
@@ -67,10 +64,7 @@ async function* write(
   }
 }
 
-function headText(
-  scope: ExportScope,
-  { format, mints, decimals, commodity }: Journal & { readonly mints: readonly string[] },
-) {
+function headText(scope: ExportScope, { format, mints, decimals, commodity }: Journal) {
   const lines = [
     `; Tollbook ledger, positions ${scope.fromPosition} to ${scope.toPosition}`,
     `; tree size ${scope.treeSize}, root ${scope.root}`,
@@ -88,7 +82,7 @@ function headText(
 async function pricesText(
   snapshot: Database,
   { isValued }: ExportScope,
-  { format, mints, decimals, commodity }: Journal & { readonly mints: readonly string[] },
+  { format, mints, decimals, commodity }: Journal,
 ): Promise<string> {
   if (!isValued) return '; no prices: the reports have not reached the end of this export\n\n'
   const lines = format === 'hledger' ? ['commodity 1.000000 USD'] : []

@@ -111,9 +111,13 @@ const amountColumns: readonly Column<PaymentRow>[] = [
   {
     name: 'price_usd',
     type: 'text',
-    of: (row) => formatDecimal(row.settlement.price.priceMicroUsd, microUsdDecimals),
+    of: ({ settlement }) => formatDecimal(settlement.price.priceMicroUsd, microUsdDecimals),
   },
-  { name: 'required_tokens', type: 'text', of: (row) => tokensOf(row, row.settlement.price.requiredBaseUnits) },
+  {
+    name: 'required_tokens',
+    type: 'text',
+    of: ({ settlement: { price } }) => formatDecimal(price.requiredBaseUnits, price.decimals),
+  },
   { name: 'required_base_units', type: 'baseUnits', of: (row) => row.settlement.price.requiredBaseUnits },
   { name: 'burned_base_units', type: 'baseUnits', of: (row) => standing(row, row.settlement.burnedBaseUnits) },
   { name: 'burn_owed_base_units', type: 'baseUnits', of: (row) => standing(row, burnOwedBy(row)) },
@@ -158,10 +162,6 @@ function promisedBy({ isBurnOwed, settlement }: PaymentRow) {
 /** 0 for a payment that the chain dropped, because it burned and paid nothing. */
 function standing({ state }: PaymentRow, amountBaseUnits: bigint): bigint {
   return state === 'reversed' || state === 'unmatched' ? 0n : amountBaseUnits
-}
-
-function tokensOf({ settlement }: PaymentRow, amountBaseUnits: bigint): string {
-  return formatDecimal(amountBaseUnits, settlement.price.decimals)
 }
 
 export function cellText(cell: ExportCell): string {
