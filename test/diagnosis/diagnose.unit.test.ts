@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { isoTime } from '@tollbook/core/clock'
 import { diagnose, type DiagnosisQuestion } from '../../src/diagnosis/diagnose.ts'
 import { diagnosisCodes } from '../../src/diagnosis/explanation.ts'
 import type { ChainAnswer } from '../../src/diagnosis/statements.ts'
 import { readSubject } from '../../src/diagnosis/readSubject.ts'
+import { settleAgeMs } from '../../src/payment/paymentAges.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import type { RecordedPayment } from '../../src/reports/paymentFacts.ts'
 import { sampleSettlement } from '../store/samplePayment.ts'
@@ -93,6 +95,13 @@ test('a payment that may still buy is never told to pay again', () => {
     ([each]) => !['reversed', 'failed_on_chain', 'not_on_chain', 'submitted'].includes(each),
   ))
     expect(diagnose({ ...nothing, ...question }).caller, code).not.toMatch(/new payment/i)
+})
+
+test('tokens that came too late are owed to their sender when no caller may still present them', () => {
+  const { caller } = diagnose({ ...nothing, ...paidUs, rules: late })
+  expect(caller).toContain(`owed to the sender at ${isoTime(landedAtMs + settleAgeMs)}`)
+  const unknown = { ...paidUs, answer: found({ blockTimeMs: undefined }), rules: late }
+  expect(diagnose({ ...nothing, ...unknown }).caller).toContain('owed to the sender, and')
 })
 
 test('a payment without a delivery becomes a refund a day after its first attempt, however many follow', () => {

@@ -3,7 +3,7 @@ import { systemClock } from '@tollbook/core/clock'
 import { explain, type ExplainDeps } from '../../src/diagnosis/explain.ts'
 import { attemptsOf } from '../../src/diagnosis/attempts.ts'
 import type { PaymentEvent } from '../../src/payment/events.ts'
-import type { QuoteFact, RecordedPayment } from '../../src/reports/paymentFacts.ts'
+import type { QuoteFact, QuotesQuestion, RecordedPayment } from '../../src/reports/paymentFacts.ts'
 import { sampleAddress, sampleMint, samplePrice, sampleReference, sampleSettlement } from '../store/samplePayment.ts'
 
 const debit = 'tab:4uQeVj5tqViQh7yWWGStvk:12'
@@ -96,6 +96,7 @@ const terms = {
   network: 'x',
 }
 const payer = sampleAddress()
+const configured = sampleAddress()
 
 /** A payment of the price of this endpoint, which landed now in slot 7 and was never presented. */
 function landedFor(price = samplePrice(), memos: readonly string[] = []) {
@@ -143,14 +144,16 @@ async function explainLanded(
   record: ReturnType<typeof landedFor>,
   quotes: readonly QuoteFact[],
   listed = [samplePrice()],
+  facts: Partial<ExplainDeps['facts']> = {},
 ) {
   const deps = depsOf(undefined, quotes)
   const found = await explain(
     {
       ...deps,
-      facts: { ...deps.facts, pricesAt: async () => listed.map((price) => ({ ...price, priceList: 1 })) },
+      facts: { ...deps.facts, pricesAt: async () => listed.map((price) => ({ ...price, priceList: 1 })), ...facts },
       chain: { find: async () => ({ kind: 'found', slot: 7, nodes: 1, isAgreed: true, record }) },
-      allTerms: () => [terms],
+      // The payment went to a former wallet, which comes after the configured one.
+      allTerms: () => [{ ...terms, paymentTokenAccount: configured, paymentWallet: configured }, terms],
     },
     sampleReference(),
   )
@@ -169,6 +172,21 @@ test('a payment that was never presented buys each product whose price it meets,
   expect(rules.filter(({ verdict }) => verdict === 'failed')).toEqual([])
   const dollars = [{ ...samplePrice('/api/a'), mint: account }]
   expect((await explainLanded(landedFor(), [], dollars)).diagnosis.code).toBe('pays_no_price')
+})
+
+test('the quotes of the day before a payment are searched, and its first presentation counts', async () => {
+  const asked: QuotesQuestion[] = []
+  const quotesOf: ExplainDeps['facts']['quotesOf'] = async (question) => {
+    asked.push(question)
+    return []
+  }
+  const landed = landedFor()
+  const old = { ...landed, blockTimeMs: landed.blockTimeMs - 3_600_000 }
+  const ageOf = async (facts: Partial<ExplainDeps['facts']>) =>
+    (await explainLanded(old, [], undefined, { quotesOf, ...facts })).rules.find(({ rule }) => rule === '8')?.verdict
+  expect(await ageOf({})).toBe('failed')
+  expect(await ageOf({ presentedAtMs: async () => old.blockTimeMs + 1_000 })).toBe('passed')
+  expect(asked[0]).toEqual({ wallet: payer, fromMs: old.blockTimeMs - 86_400_000, toMs: old.blockTimeMs + 1_000 })
 })
 
 test('a payment that meets no price is judged by the cheapest one, and the amount that arrived is named', async () => {

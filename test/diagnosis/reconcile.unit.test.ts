@@ -99,8 +99,8 @@ function open(transactions: readonly Landed[], { recorded = [] as readonly Lande
 
 test('a difference is explained by what arrived and what left, each with its proposal', async () => {
   const arrived = landed({ [account]: 70n })
-  const payout = landed({ [account]: -20n }, { memo: '[9] tollbook:payout:7' })
-  const stolen = landed({ [former]: -5n })
+  const payout = landed({ [account]: -20n }, { memo: '[24] tollbook-payout:payout_a:7' })
+  const stolen = landed({ [former]: -5n }, { memo: 'thanks' })
   const transactions = [arrived, payout, stolen]
   const { reconcile: run } = open(transactions)
   expect(await run()).toMatchObject({
@@ -111,7 +111,12 @@ test('a difference is explained by what arrived and what left, each with its pro
     searched: 3,
     transfers: [
       { signature: arrived.signature, baseUnits: '70', wallet: payer, blockTime: '1970-01-01T00:00:00.000Z' },
-      { signature: payout.signature, baseUnits: '-20', wallet: null },
+      {
+        signature: payout.signature,
+        baseUnits: '-20',
+        wallet: null,
+        proposal: expect.stringContaining('payout record'),
+      },
       { signature: stolen.signature, baseUnits: '-5', wallet: null, proposal: expect.stringContaining('Find out') },
     ],
   })

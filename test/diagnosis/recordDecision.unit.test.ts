@@ -7,10 +7,10 @@ import {
   type RefundOrder,
 } from '../../src/diagnosis/recordDecision.ts'
 import type { RefundApproved } from '../../src/payment/events/refundEvents.ts'
-import { readReference } from '../../src/payment/paymentReference.ts'
+import { readReference, requireSignature } from '../../src/payment/paymentReference.ts'
 import { evolveRefund, noRefund, type RefundState } from '../../src/payment/refundDecision.ts'
 import type { Address } from '@tollbook/core/address'
-import { sampleAddress, sampleSettlement } from '../store/samplePayment.ts'
+import { sampleAddress, sampleReference, sampleSettlement } from '../store/samplePayment.ts'
 
 const settlement = sampleSettlement()
 const { reference, wallet, price } = settlement
@@ -102,6 +102,59 @@ test('debts of one payment are approved within the limit of their sum, and not o
   expect(approvals).toEqual([])
   expect(await decideAndRecord(withDebts(most, requiredBaseUnits - most), order)).toMatchObject({ recorded: true })
   expect(approvals.map(({ debts }) => debts.length)).toEqual([2])
+})
+
+test('only the debts of the payment are approved, less what was approved or paid of them', async () => {
+  const { deps, approvals } = openLedger()
+  const open = { ...owed, state: 'due', decisions: [], payouts: [] } as const
+  const other = { ...open, reference: sampleReference(), approvedBaseUnits: 0n }
+  const lines = [
+    { ...open, owedBaseUnits: 70n, approvedBaseUnits: 20n, paidBaseUnits: 30n },
+    { ...open, account: 'Liabilities:Overpaid:w', owedBaseUnits: 9n, approvedBaseUnits: 4n, paidBaseUnits: 0n },
+    { ...open, account: 'Liabilities:Unmatched:w', owedBaseUnits: 5n, approvedBaseUnits: 0n, paidBaseUnits: 5n },
+  ]
+  const decided = await decideAndRecord({ ...deps, refundsOf: async () => [other, ...lines] }, order)
+  expect(decided).toMatchObject({ recorded: true })
+  expect(approvals.flatMap(({ debts }) => debts)).toEqual([
+    { account, baseUnits: 40n },
+    { account: 'Liabilities:Overpaid:w', baseUnits: 5n },
+  ])
+})
+
+test.each([
+  ['support', { role: 'support' }, undefined, 'only the role finance'],
+  ['finance without a node', {}, undefined, 'the chain cannot be asked: not asked'],
+  [
+    'finance, if the transaction failed',
+    {},
+    { failure: { text: 'x', insufficientFunds: false } },
+    'no token of ours arrived',
+  ],
+  ['finance, if nothing arrived', {}, { balances: [] }, 'no token of ours arrived'],
+] as const)('a transfer is not recorded by %s', async (_, more, landed, why) => {
+  const { deps } = openLedger()
+  const terms = termsOf(price.mint)
+  const tokenAccount = terms.paymentTokenAccount
+  const balances = [{ tokenAccount, mint: price.mint, ownersSeen: [], beforeBaseUnits: 0n, afterBaseUnits: 9n }]
+  const record = {
+    signature: requireSignature(reference),
+    slot: 7,
+    blockTimeMs: 0,
+    failure: undefined,
+    signers: [wallet],
+    movements: [],
+    balances,
+    memos: [],
+    bytes: undefined,
+    ...landed,
+  }
+  const chain = { find: async () => ({ kind: 'found', slot: 7, nodes: 1, isAgreed: true, record }) as const }
+  const facts = { payment: async () => undefined }
+  const asked = { ...deps, facts, allTerms: () => [terms], ...(landed === undefined ? {} : { chain }) }
+  expect(await decideAndRecord(asked, { ...order, action: 'record', ...more })).toMatchObject({
+    recorded: false,
+    why: expect.stringContaining(why),
+  })
 })
 
 test('the debt of tokens that were never presented is approved in the mint in which they arrived', async () => {

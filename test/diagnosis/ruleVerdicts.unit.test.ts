@@ -142,7 +142,13 @@ test('the receipt of a delivered payment is that of the attempt that delivered',
   ]
   const state = { phase: 'unknown', version: 0 } as const
   const { reference } = settlement
-  const { receiptPath, positions } = ledgerStatement(reference, { kind: 'payment', stateName: '', state, events })
+  const { receiptPath, receiptId, positions } = ledgerStatement(reference, {
+    kind: 'payment',
+    stateName: '',
+    state,
+    events,
+  })
   expect(receiptPath).toBe(`/api/receipts/${encodeURIComponent(reference)}?attempt=attempt_2`)
+  expect(receiptId).toBe(`receipt_${'ab'.repeat(16)}`)
   expect(positions).toEqual([1, 2])
 })

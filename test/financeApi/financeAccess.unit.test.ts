@@ -49,6 +49,12 @@ test.each([
   expect(await judge(claims, party)).toBe('invalid_token')
 })
 
+test('a token of more than 8,000 characters is not read, and a name of more than 100 is cut', async () => {
+  expect(await judge({ ...whole, sub: 'a'.repeat(101) })).toMatchObject({ subject: 'a'.repeat(100) })
+  expect(await judge({ ...whole, sub: 'a'.repeat(5_000) })).toMatchObject({ subject: 'a'.repeat(100) })
+  expect(await judge({ ...whole, sub: 'a'.repeat(6_000) })).toBe('unauthenticated')
+})
+
 test('a token without a role of finance is forbidden', async () => {
   expect(await judge({ ...whole, roles: ['sales'] })).toBe('forbidden')
   expect(await judge({ sub: 'ann', exp: nowSeconds + 60 })).toBe('forbidden')

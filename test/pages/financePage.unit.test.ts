@@ -94,6 +94,16 @@ describe('the summary', () => {
     expect(page.textsOf('#chart-liabilities td')).toEqual([' 7', ' 2', ' 2'])
   })
 
+  test.each([
+    ['7000000', '7', 'the same as in the ledger'],
+    ['7500000', '7.5', '0.5 more than in the ledger: arrived and not recorded, or not yetShow the transfers'],
+    ['6000000', '6', '1 less than in the ledger: left, and no payout is recordedShow the transfers'],
+  ])('compares %s base units on chain with the ledger', async (chainBaseUnits, shown, words) => {
+    const page = await openFinancePage({ answers: withChain(chainBaseUnits) })
+    const [figure, ...notes] = page.card('Payment wallet, on chain')
+    expect([figure, notes.join('')]).toEqual([shown, words])
+  })
+
   test('lists the transfers behind a difference', async () => {
     const transfers = [
       { signature: 'S'.repeat(88), baseUnits: '500000', blockTime: null, wallet: null, proposal: 'Record it.' },

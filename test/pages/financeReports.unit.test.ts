@@ -21,7 +21,10 @@ describe('a report', () => {
     expect([cells.includes('0.02'), cells.includes('2.5')]).toEqual([true, true])
   })
 
-  test('is shown in the order of the questions: a late answer to an earlier one is dropped', async () => {
+  test.each<readonly [string, Answered]>([
+    ['an answer', tableOf([{ cause: 'first' }])],
+    ['a failure', { status: 503, json: { error: 'too late' } }],
+  ])('is shown in the order of the questions: %s to an earlier one that is late is dropped', async (_, late) => {
     const release: ((rows: Answered) => void)[] = []
     const page = await openFinancePage({
       answers: { refunds: () => new Promise<Answered>((resolve) => release.push(resolve)) },
@@ -31,9 +34,10 @@ describe('a report', () => {
     await page.until('both questions', () => release.length === 2)
     release[1]?.(tableOf([{ cause: 'second' }]))
     await page.until('the second answer', () => page.textsOf('#reports tbody th').includes('second'))
-    release[0]?.(tableOf([{ cause: 'first' }]))
+    release[0]?.(late)
     await settled(page)
     expect(page.textsOf('#reports tbody th')).toEqual(['second'])
+    expect(page.textOf('#status')).not.toContain('too late')
   })
 
   test('has pages with cursors, and begins again with another filter', async () => {

@@ -185,6 +185,17 @@ test('a stalled page gives its place to the next, and a job that leaves the queu
   expect(await third.ended).toMatchObject({ kind: 'timeout', message: 'the page waited too long for its turn' })
 })
 
+test('of five stalled pages for one place, one must end its loading', async () => {
+  const { start, pages } = await open({ concurrency: 1 })
+  for (let nth = 0; nth < 5; nth++) {
+    await start(`https://a${nth}.test/`, { payer: `p${nth}` }).begun
+    expect(pages.filter(({ bounds }) => bounds.hurry.aborted)).toEqual([])
+    pages[nth]?.bounds.onStall()
+  }
+  expect(pages.map(({ bounds }) => bounds.hurry.aborted)).toEqual([true, false, false, false, false])
+  expect(pages.some(({ bounds }) => bounds.signal.aborted)).toBe(false)
+})
+
 test('quotes are refused while ten pages for each place wait, and orders that are paid only beyond fifty', async () => {
   const { start, renderer, state } = await open({ concurrency: 1 })
   await start('https://a.test/', { payer: 'running' }).begun
