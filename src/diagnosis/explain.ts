@@ -198,8 +198,8 @@ const quoteSearchMs = 24 * 60 * 60 * 1000
 
 /**
  * Finds the quote of a payment. For a verified payment with a quote, this is its recorded quote. For a payment with the
- * memo of a quote, it is the newest quote with the memo that was open when the payment landed, or else the newest quote
- * with the memo. For any other payment, it is the newest quote that was open at that time.
+ * memo of a quote, it is the newest quote with the memo that was open when the payment landed. If none was open, it is
+ * the newest quote with the memo. For any other payment, it is the newest quote that was open at that time.
  */
 async function findQuote(
   { facts }: ExplainDeps,

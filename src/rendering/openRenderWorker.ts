@@ -24,7 +24,7 @@ const entry = fileURLToPath(new URL('renderWorker.ts', import.meta.url))
 // ten pages are open at the same time.
 const heapMegabytesMax = 1_024
 // Threads of libuv, as in the service. The lookup of an allowed host blocks a thread for 10 s while a name server is
-// silent, and new browsers need other threads to create their profiles.
+// silent. New browsers need other threads to create their profiles.
 const threads = 64
 // The worker itself ends a job at the deadline, and its browser when it closes. The service kills the worker this much
 // later.

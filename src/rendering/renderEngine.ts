@@ -25,8 +25,8 @@ export interface RenderBounds {
   /** Aborted when this stalled page must end its loading, because other pages need its memory. */
   readonly hurry: AbortSignal
   /**
-   * Called when the page has received nothing for a second, has had its place for five seconds, or has waited for a
-   * browser for a second.
+   * Called when the page has received nothing for a second, or has had its place for five seconds. Also called after a
+   * wait of a second for a browser.
    */
   readonly onStall: () => void
   /** Called when the browser has ended with all its pages. */

@@ -21,7 +21,7 @@ const rememberedMax = 10_000
 // Long enough to outlast a series of retries. A site that was down is disadvantaged for five minutes only.
 const wasteRememberedMs = 5 * 60 * 1000
 // Wallets are free, so a payer without recent purchases ranks behind customers. The number is twice the 30 s of browser
-// time of one payment: a page that fails counts twice, for its payer and for its site.
+// time of one payment. A page that fails counts twice: for its payer and for its site.
 const strangerMs = 60_000
 const hourMs = 60 * 60 * 1000
 // One loss proves nothing, because any page of the browser may have ended it. The page that caused it is also present

@@ -153,8 +153,8 @@ function pricesOf(list: Buffer, priceList: number): readonly ListedPrice[] {
   return event.kind === 'PriceListPublished' ? event.prices.map((price) => ({ ...price, priceList })) : []
 }
 
-// Maximum of payments to search. A wallet that buys in a loop has many payments per day, but the payment of a quote is
-// among those nearest to the time of the quote.
+// Maximum of payments to search. A wallet that buys in a loop has many payments per day. The payment of a quote is
+// among those nearest to its time.
 const candidatesMax = 500
 const presentedWithinMs = 24 * 60 * 60 * 1000
 

@@ -11,8 +11,8 @@ import { type Cell, isAmount, isMicroUsd, type ReportRow } from './reportTable.t
  * request chooses columns. Text that a spreadsheet would run as a formula gets a leading apostrophe.
  */
 export async function reportCsv(database: Database, request: ReportRequest): Promise<Readable> {
-  // Read one row before anything is sent, because the answer has the names of the columns, and a fault can then still
-  // become an error answer.
+  // Read one row before anything is sent, because it has the names of the columns. A fault can then still become an
+  // error answer.
   const { columns } = await readReport(database, { ...request, limit: 1 })
   const { mint, decimals } = request.token
   return csvOf({

@@ -3,9 +3,9 @@ import { assert } from '@tollbook/core/assert'
 import { type Database, readRows } from '../store/database.ts'
 
 /**
- * Returns the names of the shares of payments: first the shares of the split in force, in order, then the shares of
- * earlier splits that have an account. Without a mint, returns the share names of all mints. Reports derive their
- * columns from these names.
+ * Returns the names of the shares of payments: first those of the split in force, in order, then those of earlier
+ * splits with an account. Without a mint, returns the share names of all mints. Reports derive their columns from these
+ * names.
  */
 export async function readShareNames(database: Database, mint?: string): Promise<readonly string[]> {
   const ofMint = mint === undefined ? sql`true` : sql`mint = ${mint}`

@@ -18,7 +18,10 @@ export function writeAddress(changed: Address, { isNew = false } = {}): void {
   else history.replaceState(null, '', address)
 }
 
-/** The signature of a transaction, also for its second mint (`arrival:`). A debit of a tab has no shorter key. */
+/**
+ * Returns the signature of a transaction, also for a second mint that it moved (`arrival:`). A debit of a tab keeps its
+ * reference.
+ */
 export function paymentKey(reference: string): string {
   return reference.replace(/^(?:solana|arrival):([^:]+).*/, '$1')
 }

@@ -3,7 +3,7 @@ import type { Chunk, Page } from './exportRows.ts'
 import type { ExportScope } from './exportScope.ts'
 import { cellText, type Column } from './table.ts'
 
-// Add an apostrophe in front of a cell that begins like a formula, because callers choose some of these texts and a
+// Add an apostrophe in front of a cell that begins like a formula. Callers choose some of these texts, and a
 // spreadsheet would run them. Figures in an export never begin like a formula.
 const options = { escape_formulas: true, record_delimiter: 'windows' } as const
 

@@ -26,7 +26,7 @@ const walletKinds: ReadonlySet<string> = new Set(
 )
 
 /**
- * Returns the open part of a name for beancount, where a part starts with a capital or a digit and continues with
+ * Returns the open part of a name for beancount. There a part starts with a capital or a digit, and continues with
  * letters, digits and dashes. The prefix `X-` marks unusual names, so that different names stay different.
  */
 function beancountPart(kind: string, open: string): string {
