@@ -201,6 +201,11 @@ describe('a price is read to the last digit', () => {
   })
 })
 
+test('a pool that is only sold from has trades', async () => {
+  const sold = pair({ txns: { h24: { buys: 0, sells: 1 } } })
+  expect(await hear('dexscreener', { body: [sold] })).toMatchObject({ priceUsd: expect.any(String) })
+})
+
 test('a pool that is dressed up with a high price loses to the deepest one, wherever it stands', async () => {
   const body = [pair({ priceUsd: '9', liquidity: { usd: 900 } }), pair({}), pair({ priceUsd: '7', liquidity: null })]
   for (const order of [body, body.toReversed()])

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
+import { parseEntries } from '../../src/pricing/commaList.ts'
 import { products } from '../support/builtinProducts.ts'
 import { selectProducts } from '../../src/pricing/priceList.ts'
 import { parsePrices, parseProductsOff } from '../../src/pricing/parsePrices.ts'
@@ -47,6 +48,13 @@ describe('PRICES_USD', () => {
       'names "/api/tools/pdf" more than once; keep one price for it',
     ])
   })
+})
+
+test('an entry ends its name at the first sign, and white space around both parts is dropped', () => {
+  expect(parseEntries(' a = b=c ,d', '=')).toEqual([
+    { text: 'a = b=c', name: 'a', value: 'b=c' },
+    { text: 'd', name: 'd', value: undefined },
+  ])
 })
 
 describe('PRODUCTS_OFF', () => {

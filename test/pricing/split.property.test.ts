@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { priceAll } from '../../src/pricing/currentPrice.ts'
 import { products } from '../support/builtinProducts.ts'
 import { split } from '../../src/pricing/split.ts'
+import { depositAccount } from '@tollbook/core/tab'
 import { defaultSplit, type SplitShare } from '../../src/pricing/splitSetting.ts'
 import { anySplit } from '../store/arbitraryEvent.ts'
 import { parseTokenPrice, requiredBaseUnits } from '../../src/pricing/tokenPrice.ts'
@@ -121,6 +122,18 @@ describe('what is required', () => {
         expect(typeof priceAll([{ path: '/api/x', priceMicroUsd: smallest }], value)).toBe('object')
       }),
     )
+  })
+
+  test('a deposit is one share, and each of its variants too', () => {
+    const deposit = {
+      path: '/api/tabs',
+      priceMicroUsd: 10n,
+      isDeposit: true,
+      variants: [{ name: 'big', priceMicroUsd: 99n }],
+    } as const
+    const whole = (baseUnits: bigint) => ({ burnBaseUnits: 0n, shares: [{ account: depositAccount, baseUnits }] })
+    const prices = priceAll([deposit], { tokenPriceAttoUsd: 10n ** 18n, decimals: 6, split: defaultSplit })
+    expect(prices).toMatchObject([whole(10n), { endpoint: '/api/tabs#big', ...whole(99n) }])
   })
 
   test('every endpoint of the list has a price that divides', () => {

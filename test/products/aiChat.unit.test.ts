@@ -339,5 +339,8 @@ describe('before a quote', () => {
     first.script(answersJson(404, { error: { message: 'model "larger" not found' } }))
     expect(await sayAs(chat, { message: 'Say hi', model: 'larger' })).toMatchObject({ kind: 'failed' })
     expect(chat.whyUnavailable()).toBeUndefined()
+    // Without its default model, the server is of no use.
+    await sayAs(chat, { message: 'Say hi', model: 'llama3.2' })
+    expect(chat.whyUnavailable()).toBeDefined()
   })
 })

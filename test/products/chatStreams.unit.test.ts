@@ -153,6 +153,7 @@ describe('an order', () => {
     })
     await deliver(chat, { message: 'a', model: 'larger' })
     expect(JSON.parse(first.asked[0]?.body ?? '')).toMatchObject({ model: 'larger', max_tokens: 512 })
+    expect(issuesOf(chat, { message: 'a', model: 'larger', maxTokens: 512 })).toEqual([])
     expect(issuesOf(chat, { message: 'a', model: 'larger', maxTokens: 513 })).toEqual(['maxTokens'])
     expect(issuesOf(chat, { message: 'a', maxTokens: 257 })).toEqual(['maxTokens'])
     const order = { model: 'llama3.2', messages: [{ role: 'user', content: 'a' }], max_completion_tokens: 300 }

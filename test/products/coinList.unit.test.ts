@@ -37,9 +37,12 @@ test('a coin that the list of CoinGecko lacks is refused before a payment, by sy
 })
 
 test('a list that lacks half of the coins that exist refuses none', async () => {
-  const { whyNoData, lists } = open(json([{ id: 'bitcoin', symbol: 'btc', name: 'Bitcoin' }]))
+  const part = (share: number) => whole.slice(0, listedCoins().length * share)
+  const { whyNoData, lists } = open(json(part(0.4)))
   await awaitThat('the list was asked for', () => lists() === 1)
   expect(whyNoData({ symbol: 'NOSUCHCOIN' })).toBe(undefined)
+  const more = open(json(part(0.6)))
+  await awaitThat('the list is here', () => more.whyNoData({ symbol: 'NOSUCHCOIN' }) !== undefined)
 })
 
 test('the list is read again after some hours, and an old one refuses none', async () => {

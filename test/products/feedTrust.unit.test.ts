@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
 import { articleOf } from '../../src/products/news/articles/article.ts'
 import { attribute } from '../../src/products/news/feedTrust.ts'
-import type { Feed } from '../../src/products/news/newsFeeds.ts'
+import { type Feed, feedsOf, ourFeeds } from '../../src/products/news/newsFeeds.ts'
 
 const nowMs = Date.parse('2026-11-20T12:49:25Z')
 
@@ -27,4 +27,13 @@ test('the name of a known publisher is given to its own articles only', () => {
   expect(attributed({}, 'https://www.bbc.com/news/1', 'BBC News').publisher).toBe('BBC News')
   expect(attributed({}, 'https://phish.example/1', 'bbc  NEWS').publisher).toBe('phish.example')
   expect(attributed({}, 'https://phish.example/1', 'Agency').publisher).toBe('Agency')
+})
+
+test('feeds of the operator replace ours in their category, and samples read no public feed', () => {
+  const own = { category: 'tech', url: 'https://own.example/rss' }
+  const feeds = feedsOf([own], false)
+  expect(feeds.filter(({ category }) => category === 'tech')).toEqual([{ ...own, publisher: undefined }])
+  expect(feeds.length).toBe(1 + ourFeeds.filter(({ category }) => category !== 'tech').length)
+  expect(feedsOf([own], true)).toEqual([{ ...own, publisher: undefined }])
+  expect(() => feedsOf([{ ...own, category: 'gossip' }], false)).toThrow('"gossip", which does not exist')
 })

@@ -32,3 +32,44 @@ test.each([
   assert(read.ok, 'the form is right')
   expect(read.whyNoData()).toMatch(message)
 })
+
+test('a full page names the next one, and an answer says whether a provider was searched for it', async () => {
+  const found = {
+    title: 'A',
+    publisher: 'P',
+    url: 'https://a.example/',
+    publishedAtMs: 1_795_176_000_000,
+    urlHash: 'a'.repeat(64),
+    provider: 'gdelt',
+    description: undefined,
+    imageUrl: undefined,
+    language: 'en',
+    others: [],
+  }
+  const last = { ...found, publishedAtMs: 1_795_175_000_000, urlHash: 'b'.repeat(64) }
+  const metaOf = async (limit: string, isFresh: boolean) => {
+    const find = async () => ({ articles: [found, last], asOfMs: clock.nowMs(), isFresh, isKnownMissing: false })
+    const read = openEndpoint(news, { clock, newsSearch: { ...newsSearch, find }, sampleUpstreams: true }).read({
+      limit,
+    })
+    assert(read.ok, 'the order is valid')
+    const outcome = await read.deliver({
+      signal: new AbortController().signal,
+      requestId: 'r',
+      payer: 'p',
+      payment: 'x',
+    })
+    assert(outcome.kind === 'delivered', 'it is delivered')
+    return outcome.meta
+  }
+  const nextCursor = `1795175000000-${'b'.repeat(64)}`
+  expect(await metaOf('2', true)).toMatchObject({
+    nextCursor,
+    cached: false,
+    source: 'sample:gdelt',
+    sources: ['gdelt'],
+  })
+  expect(await metaOf('3', false)).toMatchObject({ cached: true })
+  expect(await metaOf('3', false)).not.toHaveProperty('nextCursor')
+  expect(endpoint.read({ cursor: nextCursor }).ok).toBe(true)
+})

@@ -100,7 +100,13 @@ describe('GDELT', () => {
     expect(sold(await latest(open(sampleAnswer(sample)).gdelt))).toEqual(expected(sample))
     const { pathname, searchParams } = assertPresent(server.asked.at(-1), 'it was asked').url
     expect(pathname).toBe('/api/v2/doc/doc')
-    expect(Object.fromEntries(searchParams)).toMatchObject({ mode: 'artlist', format: 'json', sort: 'datedesc' })
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      mode: 'artlist',
+      format: 'json',
+      sort: 'datedesc',
+      timespan: '1d',
+      maxrecords: '50',
+    })
   })
 
   test('knows nothing when it says {}', async () => {

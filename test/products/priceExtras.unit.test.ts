@@ -26,7 +26,13 @@ describe('a price in another currency', () => {
         price: euros(77_671),
         change24h: '-0.95%',
         marketCap: expect.closeTo(1_555_886_872_303 * perUsd, -2),
-        details: { currency: 'EUR', high24h: euros(78_419), circulatingSupply: 20_030_493, rank: 1 },
+        details: {
+          currency: 'EUR',
+          high24h: euros(78_419),
+          low24h: euros(76_696),
+          circulatingSupply: 20_030_493,
+          rank: 1,
+        },
       },
       meta: {
         currency: 'EUR',

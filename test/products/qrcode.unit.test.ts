@@ -60,6 +60,19 @@ test('a small code is drawn at once, and only a larger one waits for a thread', 
   await pool.close()
 })
 
+test.each([65, 100, 257])('a PNG of %i pixels has its code in the middle', async (size) => {
+  const { qrCode } = await draw({ data: 'a', size })
+  const png = PNG.sync.read(Buffer.from(qrCode.replace('data:image/png;base64,', ''), 'base64'))
+  const dark: number[] = []
+  for (let at = 0; at < size * size; at++) if (png.data[at * 4] === 0) dark.push(at)
+  const columns = dark.map((at) => at % size)
+  const rows = dark.map((at) => Math.floor(at / size))
+  for (const places of [columns, rows]) {
+    const [before, after] = [Math.min(...places), size - 1 - Math.max(...places)]
+    expect(after - before === 0 || after - before === 1, `${before} and ${after}`).toBe(true)
+  }
+})
+
 test('an SVG has the size that was ordered and nothing of the data as markup', async () => {
   const { qrCode } = await draw({ data: '"><script>alert(1)</script>', size: 300, format: 'svg' })
   const svg = Buffer.from(qrCode.replace('data:image/svg+xml;base64,', ''), 'base64').toString('utf8')

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createSearchRoutes } from '../../src/routes/searchRoutes.ts'
 import type { FreeRequest } from '../../src/transport/freeRoute.ts'
+import { findListed } from '../../src/sourcing/listedNames.ts'
 import { searches } from '../support/builtinProducts.ts'
 import { assert, assertPresent } from '@tollbook/core/assert'
 
@@ -57,4 +58,16 @@ describe('a free search', () => {
       expect([status, body.code]).toEqual([400, 'INVALID_REQUEST'])
     },
   )
+})
+
+test('equal symbols come first, then those that begin so, then names; accents and marks make no difference', () => {
+  const items = [
+    { symbol: 'ABC', name: 'The Söl-thing' },
+    { symbol: 'SOLX', name: 'Other' },
+    { symbol: 'XYZ', name: 'Absolute' },
+    { symbol: 'SOL', name: 'Solana' },
+  ]
+  const symbolsOf = (query: string) => findListed(items, query).map(({ symbol }) => symbol)
+  expect(symbolsOf('sól')).toEqual(['SOL', 'SOLX', 'ABC'])
+  expect(symbolsOf('Sol thing')).toEqual(['ABC'])
 })

@@ -73,6 +73,11 @@ describe('the time on a wall', () => {
   ])('of noon in %s on %i-%i-%i is %s', (timeZone, year, month, day, iso) => {
     expect(new Date(epochMsOf({ year, month, day, hour: 12, minute: 0, second: 0 }, timeZone)).toISOString()).toBe(iso)
   })
+
+  test('of midnight before the clocks change there has the offset of that midnight', () => {
+    const date = { year: 2026, month: 10, day: 4, hour: 0, minute: 0, second: 30 }
+    expect(new Date(epochMsOf(date, 'Australia/Sydney')).toISOString()).toBe('2026-10-03T14:00:30.000Z')
+  })
 })
 
 test.each([

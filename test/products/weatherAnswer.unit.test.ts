@@ -93,6 +93,12 @@ describe('the answer', () => {
       },
       expect.objectContaining({ date: '2026-11-21', maximum: { celsius: 10, fahrenheit: 50 }, precipitation: 12 }),
     ])
+    // Without its evening, a day is incomplete.
+    const short = { ...report, steps: report.steps?.slice(0, 5) ?? [] }
+    expect(weatherDataOf({ city: 'London', days: 2 }, london, short).daily).toEqual([])
+    expect(
+      weatherDataOf({ city: 'London', days: 2 }, london, { ...short, steps: report.steps?.slice(0, 6) ?? [] }).daily,
+    ).toHaveLength(1)
     const tokyo = weatherDataOf({ latitude: 35.68, longitude: 139.69, days: 2 }, london, report)
     expect(tokyo.location).toMatchObject({ latitude: 35.68, longitude: 139.69 })
     expect(tokyo.daily).toMatchObject([{ date: '2026-11-20' }, { date: '2026-11-21', maximum: { celsius: 10 } }])

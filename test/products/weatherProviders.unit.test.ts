@@ -82,6 +82,36 @@ describe('MET Norway', () => {
     ])
   })
 
+  test('is asked again two hours later, however far ahead it says that it expires', async () => {
+    const expires = 'Fri, 27 Nov 2026 12:00:00 GMT'
+    const { metNorway, clock, asked } = open(json(readSample(sample).response.body, { headers: { expires } }))
+    await metNorway.ask(london)
+    clock.forward(2 * 3_600_000 - 1_000)
+    await metNorway.ask(london)
+    expect(asked()).toHaveLength(1)
+    clock.forward(2_000)
+    await metNorway.ask(london)
+    expect(asked()).toHaveLength(2)
+  })
+
+  test('is asked for all of its forecast once the last step has passed', async () => {
+    const { metNorway, clock, asked } = open(sampleAnswer(sample))
+    await metNorway.ask(london)
+    const conditions: unknown[] = []
+    for (const days of [3, 7]) {
+      clock.forward(days * 24 * 3_600_000)
+      await metNorway.ask(london).catch(() => undefined)
+      conditions.push(asked().at(-1)?.headers['if-modified-since'])
+    }
+    expect(conditions).toEqual([readSample(sample).response.headers['last-modified'], undefined])
+  })
+
+  test('forecasts from the nearest step on', async () => {
+    const { metNorway } = open(sampleAnswer(sample))
+    const { data } = await metNorway.ask({ ...london, isForecast: true })
+    expect(data.steps?.[0]).toMatchObject({ timeMs: Date.parse('2026-11-20T13:00:00Z'), celsius: 8.4 })
+  })
+
   test('a version that is going away answers as before and is logged once', async () => {
     const { body, headers } = readSample(sample).response
     const { metNorway, clock, lines } = open(json(body, { status: 203, headers }))
@@ -140,6 +170,23 @@ describe('MET Norway', () => {
   test.each(['', 'frogs', 'constructor', 'rainbow_day'])('does not invent words for "%s"', (symbol) => {
     expect(() => describeSymbol(symbol)).toThrow(/symbol/)
   })
+})
+
+test('an hour of Open-Meteo has the precipitation that falls until the next hour', async () => {
+  const units = { temperature_2m: '°C', relative_humidity_2m: '%', precipitation: 'mm' }
+  const hourly = {
+    time: [1_795_176_000, 1_795_179_600, 1_795_183_200],
+    temperature_2m: [7, 8, 9],
+    precipitation: [1, 2, 3],
+  }
+  const fields = (body: unknown) => withField(['hourly'], hourly)(withField(['hourly_units'], units)(body))
+  const { openMeteo } = open(sampleAnswer('open-meteo/forecast-current-london', fields))
+  const { data } = await openMeteo.ask({ ...london, isForecast: true })
+  expect(data.steps?.map(({ celsius, precipitationMm }) => [celsius, precipitationMm])).toEqual([
+    [7, 2],
+    [8, 3],
+    [9, undefined],
+  ])
 })
 
 describe('Open-Meteo', () => {

@@ -22,7 +22,13 @@ test.each<[string, readonly Bar[]]>([
   ['fewer than two bars', [barAt(2)]],
   ['a bar of an earlier time', [barAt(-1), barAt(2)]],
   ['bars out of order', [barAt(2), barAt(2)]],
-  ['a close far from the one before', [{ ...barAt(1), open: 2, high: 2, low: 1.9, close: 1.99 }, barAt(2)]],
+  [
+    'a close far from the one before',
+    [
+      { ...barAt(1), open: 2, high: 2, low: 1.9, close: 1.9 },
+      { ...barAt(2), open: 9, low: 9 },
+    ],
+  ],
   ['contradict each other', [barAt(1), { ...barAt(2), high: 9.9 }]],
   ['contradict each other', [barAt(1), { ...barAt(2), low: 10.1 }]],
   ['contradict each other', [barAt(1), { ...barAt(2), low: 0 }]],

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fieldsApart } from '../../src/sourcing/agreement/figures.ts'
 import { type AgreementRule, judgeReadings, type Reading } from '../../src/sourcing/agreement/judgeReadings.ts'
 
 const rule: AgreementRule = { main: 'price', tolerances: { price: { percent: 3 } }, jumps: { price: { percent: 25 } } }
@@ -65,4 +66,30 @@ test.each([
   const others = witnesses.map((seen, index) => reading(`exchange${index}`, seen, false))
   expect(judgeReadings([...readings, ...others], rule, alone).kind).toBe(kind)
   expect(judgeReadings([...others, ...readings], rule, alone).kind).toBe(kind)
+})
+
+test('a series is confirmed by half of its fields, and not by fewer', () => {
+  const series = (fields: readonly number[]) =>
+    Object.fromEntries(fields.map((day): [string, number] => [`price ${day}`, 1]))
+  const whole = { ...reading('a', 1), figures: series([1, 2, 3, 4]) }
+  const confirmedBy = (fields: readonly number[]) =>
+    judgeReadings([whole, { ...reading('b', 1, false), figures: series(fields) }], rule, alone)
+  expect(confirmedBy([1, 2])).toMatchObject({ kind: 'agreed', isConfirmed: true, unconfirmed: ['price 3', 'price 4'] })
+  expect(confirmedBy([1])).toEqual({ kind: 'doubted' })
+})
+
+test('numbers differ by points, per cent of the smaller one, or a factor; texts and other fields as they say', () => {
+  const tolerances = { a: { points: 2 }, b: { percent: 10 }, c: { factor: 3 } }
+  const apart = (one: number | string, other: number | string) => {
+    const figuresOf = (value: number | string) => ({ a: value, b: value, c: value, d: value })
+    return fieldsApart(figuresOf(one), figuresOf(other), tolerances)
+  }
+  expect(apart(100, 102)).toEqual([])
+  expect(apart(100, 110)).toEqual(['a'])
+  expect(apart(111, 100)).toEqual(['a', 'b'])
+  expect(apart(301, 100)).toEqual(['a', 'b', 'c'])
+  expect(apart(0, 0)).toEqual([])
+  expect(apart(0, 1)).toEqual(['b', 'c'])
+  expect(apart('USD', 'EUR')).toEqual(['a', 'b', 'c', 'd'])
+  expect(fieldsApart({ a: 1 }, { b: 100 }, tolerances)).toEqual([])
 })

@@ -12,11 +12,11 @@ const server = await startLoopbackProvider((response, asked) => {
   const name = asked.url.pathname.slice(1)
   json({ name }, { status: name.startsWith('x') ? 404 : 200 })(response, asked)
 })
-const pace = { requests: 20, perSeconds: 60 }
+const paceOfMinute = { requests: 20, perSeconds: 60 }
 const body = z.object({ name: z.string() })
 
 /** A provider that knows everything but names with an x, and allows 20 requests a minute. */
-function open(limit?: RateLimit) {
+function open(limit?: RateLimit, pace = paceOfMinute) {
   const fixture = openProviderFixture()
   const upstream = fixture.deps.openUpstream({ name: 'listing', base: new URL(server.url), pace })
   const provider: Provider<string, z.infer<typeof body>> = {
@@ -85,4 +85,15 @@ test('instances share the pace of a provider', async () => {
   for (let other = 0; other < 18; other++) limit.take('all')
   for (let buyer = 0; buyer < 5; buyer++) await source.ask(`listed-${buyer}`, `buyer-${buyer}`)
   expect(asked()).toBe(2)
+})
+
+test('a limit of another time than a minute is counted by the minute', async () => {
+  for (const [perSeconds, most] of [
+    [120, 5],
+    [3_600, 1],
+  ] as const) {
+    const { source, asked } = open(undefined, { requests: 20, perSeconds })
+    for (let item = 0; item < 20; item++) await source.ask(`listed-${item}`, 'greedy')
+    expect(asked()).toBe(most)
+  }
 })

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { articleOf } from '../../../src/products/news/articles/article.ts'
 import { cleanUrl, urlKeyOf } from '../../../src/products/news/articles/articleUrl.ts'
 import { cleanTitle } from '../../../src/products/news/articles/cleanTitle.ts'
-import { foldSearchQuery, foldWords } from '../../../src/products/news/articles/foldWords.ts'
+import { foldSearchQuery, foldWords, readSearchWords } from '../../../src/products/news/articles/foldWords.ts'
+import { storyKeyOf } from '../../../src/products/news/articles/storyWords.ts'
 import { instantOf } from '../../../src/sourcing/instant.ts'
 
 const nowMs = Date.parse('2026-11-20T12:49:25Z')
@@ -97,7 +98,7 @@ describe('instant', () => {
   test.each([
     ['2026-11-20T12:15:00Z', '2026-11-20T12:15:00.000Z'],
     ['2026-11-20T07:15:00.5-05:00', '2026-11-20T12:15:00.500Z'],
-    ['20261120T121500Z', '2026-11-20T12:15:00.000Z'],
+    ['20261120T121542Z', '2026-11-20T12:15:42.000Z'],
     ['Fri, 20 Nov 2026 11:05:42 GMT', '2026-11-20T11:05:42.000Z'],
     ['Fri, 20 Nov 2026 06:05:42 EST', '2026-11-20T11:05:42.000Z'],
     ['20 Nov 2026 12:05 +0100', '2026-11-20T11:05:00.000Z'],
@@ -144,6 +145,21 @@ describe('words', () => {
       }),
     )
   })
+})
+
+test('words to leave out are read one by one, and a phrase as one', () => {
+  expect(readSearchWords(foldSearchQuery('Zebra -Crossing or -"Old  town" x-ray -'))).toEqual({
+    wanted: 'zebra or x ray',
+    excluded: 'crossing or "old town"',
+  })
+  expect(readSearchWords('zebra')).toEqual({ wanted: 'zebra', excluded: undefined })
+})
+
+test('a story is known by its words, without the publisher that ends its title', () => {
+  expect(storyKeyOf('The zebra and a lion - A Daily', 'A Daily')).toBe('lion zebra')
+  expect(storyKeyOf('Zebra - lion', 'A Daily')).toBe('lion zebra')
+  expect(storyKeyOf('Zebra | a daily of five words', 'a daily of five words')).toBe('daily five words zebra')
+  expect(storyKeyOf('Zebra zebra', 'x')).toBe('zebra')
 })
 
 describe('article', () => {

@@ -86,6 +86,11 @@ test('the largest is taken, and the others are listed', () => {
   expect(found('Valencia, Spain')).toBe('Valencia, Valencian Community, Spain')
 })
 
+test('of a frequent name at most five others are listed, each once, the largest first', () => {
+  const search = find('San José')
+  expect(search.kind === 'found' && new Set(search.alternatives.map((place) => JSON.stringify(place))).size).toBe(5)
+})
+
 describe('is not listed, and says what is not known', () => {
   test.each([
     ['Lodnon', /no city named "Lodnon" is known; check the spelling/],

@@ -79,7 +79,7 @@ function lies(city: City, { countryCode, regionCode }: Area): boolean {
 }
 
 function answer(cities: readonly City[], query: PlaceQuery): PlaceSearch {
-  const [first, ...others] = distinct(cities.map(placeOf))
+  const [first, ...others] = cities.map(placeOf)
   if (first === undefined) return { kind: 'unlisted', query, why: whyUnknown(query) }
   return { kind: 'found', place: first, alternatives: others.slice(0, alternativesMax) }
 }
@@ -87,12 +87,6 @@ function answer(cities: readonly City[], query: PlaceQuery): PlaceSearch {
 function whyUnknown({ name, qualifiers }: PlaceQuery): string {
   const where = qualifiers.length === 0 ? '' : ` in ${qualifiers.join(', ')}`
   return `no city named "${name}" is known${where}; check the spelling, or write "City, Country"`
-}
-
-/** A city can be found twice: by its name and by an alias. */
-function distinct(places: readonly PlaceRecord[]): readonly PlaceRecord[] {
-  const byPosition = new Map(places.toReversed().map((place) => [`${place.latitude} ${place.longitude}`, place]))
-  return places.filter((place) => byPosition.get(`${place.latitude} ${place.longitude}`) === place)
 }
 
 function placeOf(city: City): PlaceRecord {
