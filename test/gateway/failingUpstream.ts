@@ -166,6 +166,7 @@ export const unfinishedFailure = sends(message('HTTP/1.1 500 Internal Server Err
 /** An answer that may be sold. */
 export const honest = jsonBody(whole)
 export const honestCsv = sends(message(ok, ['content-type: text/csv', 'content-length: 4'], 'a,b\n'))
+export const oddMediaType = sends(message(ok, ['content-type: text/csv; name=é', 'content-length: 4'], 'a,b\n'))
 export const honestStream = sends(
   message(ok, stream, `${chunk('data: 1\n\n')}${chunk('data: [DONE]\n\n')}0${crlf}${crlf}`),
 )

@@ -176,6 +176,26 @@ test('a body is sold with the parameters of path and query, without members that
   expect(remarks).toEqual([expect.stringContaining('needs the header "X-Tenant"')])
 })
 
+test('without names of the operator, an upstream has the title and the server of the document', () => {
+  const servers = [{ url: 'https://{region}.acme.example/v2/', variables: { region: { default: 'eu' } } }]
+  const info = { title: '24 Hours: The Acme Weather and Climate Forecast API', version: '1' }
+  const imported = importOpenApi({
+    document: documentOf({ '/x': { get: answers } }, { servers, info }),
+    operations: ['GET /x'],
+    priceUsd: '0.001',
+  })
+  expect(imported.text).toContain('  hours-the-acme-weather-and-clima:\n    url: https://eu.acme.example/v2\n')
+  expect(imported.text).toContain('path: /hours-the-acme-weather-and-clima/x\n')
+})
+
+test('a parameter of an operation replaces that of its path, and a long summary is cut', () => {
+  const size = (maximum: number) => ({ name: 'size', in: 'query', schema: { type: 'integer', maximum } })
+  const get = { ...answers, summary: 'word '.repeat(50), parameters: [size(2)] }
+  const [route] = sell(documentOf({ '/x': { parameters: [size(9)], get } }), 'GET /x').routes
+  expect(route?.schema).toMatchObject({ properties: { size: { maximum: 2 } } })
+  expect(route?.route.summary).toMatch(/^word.{100,145}…$/)
+})
+
 describe('references', () => {
   const operation = (schema: object) => ({
     '/x': { get: { ...answers, parameters: [{ name: 'a', in: 'query', schema }] } },
@@ -257,6 +277,11 @@ describe('the file', () => {
       ['/store/pet/{petId}', 10_000n],
       ['/store/store/inventory', 10_000n],
     ])
+  })
+
+  test('sells operations below the name of their upstream', () => {
+    const [sold] = readFile(`${head}${entry('operations: ["GET /store/inventory"], price: { usd: 0.01 }')}`)
+    expect(sold?.route.path).toBe('/pets/store/inventory')
   })
 
   test('reports each mistake at its place', () => {

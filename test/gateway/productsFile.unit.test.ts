@@ -121,6 +121,11 @@ describe('a mistake', () => {
       'version: 1\nbuiltin: [pdf, { name: pdf, price: 1 }]\n',
       /^2:16: builtin\[1\]: pdf is listed twice; remove one entry$/,
     ],
+    [
+      'a built-in product that is listed twice, with another between',
+      'version: 1\nbuiltin: [pdf, crypto, pdf]\n',
+      /^2:24: builtin\[2\]: pdf is listed twice; remove one entry$/,
+    ],
     ['no routes', 'version: 1\n', /^1:1: routes: sells nothing; add a route$/],
     [
       'an upstream that does not exist',
@@ -202,11 +207,32 @@ describe('a mistake', () => {
       /use.large: counts other units than small; count the same units for all values$/,
     ],
     ['two routes for one path', head + route() + route(), /^5:13: routes\[1\].path: is sold by an earlier route/],
+    [
+      'two routes for one path with different names',
+      head +
+        ['a', 'b']
+          .map((name) =>
+            route(
+              `, parameters: { required: [${name}], properties: { ${name}: {} } }, example: { ${name}: 1 }`,
+            ).replace('path: /x', `path: "/x/{${name}}"`),
+          )
+          .join(''),
+      /^5:13: routes\[1\].path: is sold by an earlier route/,
+    ],
+    [
+      'an example that is not one segment of the path',
+      head +
+        route(', parameters: { required: [id], properties: { id: { type: string } } }, example: { id: a/b }').replace(
+          '/x, price',
+          '"/x/{id}", price',
+        ),
+      /example: has id, which is not one segment of a path$/,
+    ],
     ['a path of the service', head + route().replace('path: /x', 'path: /docs/x'), /path: belongs to the service/],
     [
-      'a timeout beyond that of handlers',
-      head + route(', timeout: 60s'),
-      /timeout: has a timeout of 60000 ms, but HANDLER_TIMEOUT_MS/,
+      'a timeout that is as long as that of handlers',
+      head + route(', timeout: 30s'),
+      /timeout: has a timeout of 30000 ms, but HANDLER_TIMEOUT_MS/,
     ],
     [
       'a schema with an unknown keyword',
@@ -328,6 +354,12 @@ describe('a price', () => {
       'a cheap price for all other texts, which the API may read as an expensive one',
       '{ by: /m, usd: { small: "1" }, otherwise: "0.5" }',
       '{ required: [m], properties: { m: { type: string } } }',
+      /price.otherwise: is lower than a listed price/,
+    ],
+    [
+      'a cheap price for orders without the parameter, for which the API may have an expensive default',
+      '{ by: /m, usd: { small: "1" }, otherwise: "0.5" }',
+      '{ properties: { m: { enum: [small, large] } } }',
       /price.otherwise: is lower than a listed price/,
     ],
     [

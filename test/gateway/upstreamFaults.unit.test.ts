@@ -18,6 +18,7 @@ import {
   honestCsv,
   honestText,
   jsonBody,
+  oddMediaType,
   openFailingUpstream,
   smuggled,
   streamFaults,
@@ -198,6 +199,13 @@ describe('an honest answer', () => {
       headers: { etag: '"1"' },
       meta: { source: 'a', asOf: expect.any(String), cached: false },
     })
+  })
+
+  test('loses a header and a media type that are not printable ASCII', async () => {
+    upstream.answer(jsonBody(honestText, 'etag: "é"'))
+    expect(await open.ask('/item')).toMatchObject({ kind: 'raw', headers: {} })
+    upstream.answer(oddMediaType)
+    expect(await open.ask('/table')).toMatchObject({ kind: 'raw', contentType: 'application/octet-stream' })
   })
 
   test('is not replaced by an answer without a request', async () => {

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { compileSchema, isSegment, parametersType } from '../../src/gateway/checkParameters.ts'
+import { closedSchema, inlineReferences, type Schema } from '../../src/gateway/parameterSchema.ts'
+
+const typeOf = (schema: Schema, inPath: readonly string[] = []) =>
+  parametersType({ schema, check: compileSchema(schema), inPath, isJoined: () => false }, (input) => input)
+
+const issuesOf = (schema: Schema, input: unknown, inPath?: readonly string[]) =>
+  typeOf(schema, inPath)
+    .safeParse(input)
+    .error?.issues.map(({ path, message }) => `${path.join('/')}: ${message}`)
+
+test.each(['', '.', '..', 'a/b', 'a\\b', 'a%2fb', 'a?b', 'a#b', 'a;b', 'a\nb', 'x'.repeat(513), true, null, [1]])(
+  '%j is not one segment of a path',
+  (value) => expect(isSegment(value)).toBe(false),
+)
+
+test.each(['a', 'a.b', '...', 'ä b', 7, -1.5, 'x'.repeat(512)])('%j is one segment of a path', (value) =>
+  expect(isSegment(value)).toBe(true),
+)
+
+test('each parameter of the path is one segment, not only the first', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } } }
+  expect(issuesOf(schema, { a: 'x', b: 'y' }, ['a', 'b'])).toBeUndefined()
+  expect(issuesOf(schema, { a: 'x', b: 'y/z' }, ['a', 'b'])).toEqual([expect.stringMatching(/^b: must be one segment/)])
+})
+
+test('a mistake names its place: a missing member, a stray one, and a value of a list', () => {
+  const inner = { type: 'object', required: ['m'], properties: { m: { enum: ['x', 2] } }, additionalProperties: false }
+  const schema = { type: 'object', properties: { 'o/p': inner } }
+  expect(issuesOf(schema, { 'o/p': {} })).toEqual(['o/p/m: is required'])
+  expect(issuesOf(schema, { 'o/p': { m: 'y' } })).toEqual(['o/p/m: must be one of "x",2'])
+  expect(issuesOf(schema, { 'o/p': { m: 2, n: 1 } })?.join()).toContain('"n"')
+  expect(issuesOf(schema, { 'o/p': { m: 'x' }, a: '\ud800' })).toEqual([expect.stringContaining('lone surrogates')])
+})
+
+test('a schema is closed once, and not against the members of the schemas that it combines', () => {
+  expect(closedSchema({ properties: {} })).toEqual({ type: 'object', properties: {}, additionalProperties: false })
+  expect(closedSchema({ allOf: [] })).toEqual({ type: 'object', allOf: [], unevaluatedProperties: false })
+  for (const open of [{ additionalProperties: true }, { unevaluatedProperties: true }])
+    expect(closedSchema(open)).toEqual({ type: 'object', ...open })
+})
+
+test('a reference keeps what is written next to it: a description replaces, and a limit applies in addition', () => {
+  const $defs = { size: { type: 'integer', description: 'A size', maximum: 9 } }
+  const inlined = (more: object) => {
+    const root = { $defs, properties: { a: { $ref: '#/$defs/size', ...more } } }
+    const place = { file: '/x.yaml', root, documents: new Map<string, unknown>() }
+    return inlineReferences(root, place)['properties']
+  }
+  expect(inlined({ description: 'My size' })).toEqual({ a: { type: 'integer', description: 'My size', maximum: 9 } })
+  expect(inlined({ maximum: 5 })).toEqual({ a: { maximum: 5, allOf: [$defs.size] } })
+})
