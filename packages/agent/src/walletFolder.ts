@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { unlessCode } from '@tollbook/client/fileError'
 import { makeFolder } from '@tollbook/client/folder'
 import { randomToken } from '@tollbook/core/id'
 
@@ -34,11 +35,6 @@ export async function readOrMakeProxyKey({ proxyKey }: WalletFolder): Promise<st
 
 /** Returns false, and changes nothing, if the file exists. */
 export async function writeIfAbsent(path: string, text: string): Promise<boolean> {
-  try {
-    await writeFile(path, `${text}\n`, { mode: privateFile, flag: 'wx', flush: true })
-    return true
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
-    throw error
-  }
+  const written = writeFile(path, `${text}\n`, { mode: privateFile, flag: 'wx', flush: true }).then(() => true)
+  return (await unlessCode('EEXIST', written)) ?? false
 }

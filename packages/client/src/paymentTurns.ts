@@ -2,7 +2,7 @@ import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '@tollbook/core/clock'
 import { unlessCode } from './fileError.ts'
-import { isGone, takeFolderLock, waitSuffix } from './folderLock.ts'
+import { type FolderLock, isGone, takeFolderLock, waitSuffix } from './folderLock.ts'
 import { makeFolder } from './makeFolder.ts'
 import type { PaymentTurn } from './paymentStore.ts'
 import { readPendingPayment } from './pendingPayment.ts'
@@ -17,17 +17,26 @@ const answeredSuffix = '.answered'
 
 export function createPaymentTurns(folder: string, clock: Clock) {
   const held = new Set<string>()
+  const readLeft = async (order: string, before: readonly string[], lock: FolderLock) => {
+    try {
+      const left = (await filesOf(folder, order, answeredSuffix)).filter((path) => !before.includes(path))
+      return (await Promise.all(left.map(readText))).flatMap((text) => readPendingPayment(text ?? '') ?? [])
+    } finally {
+      await lock.leaveQueue()
+    }
+  }
   return {
     async take(order: string, signal: AbortSignal): Promise<PaymentTurn> {
       await makeFolder(folder)
       const before = await filesOf(folder, order, answeredSuffix)
       const lock = await takeFolderLock({ folder, name: order, clock, signal })
       held.add(order)
-      const left = (await filesOf(folder, order, answeredSuffix)).filter((path) => !before.includes(path))
-      const answered = (await Promise.all(left.map(readText))).flatMap((text) => readPendingPayment(text ?? '') ?? [])
-      await lock.leaveQueue()
       return {
-        answered,
+        answered: await readLeft(order, before, lock).catch(async (error: unknown) => {
+          held.delete(order)
+          await lock.release()
+          throw error
+        }),
         async end() {
           held.delete(order)
           await lock.release()

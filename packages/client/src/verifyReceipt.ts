@@ -179,17 +179,13 @@ function isSplitBy(
 // Possible decimals of the mint, because the receipt does not state them. No quoted mint has more than 18.
 const tokenScales = Array.from({ length: 19 }, (_, scale) => scale)
 
-function checkExpected(receipt: VerifiedReceipt, expected: NonNullable<ReceiptQuestion['expected']>) {
+function checkExpected(receipt: VerifiedReceipt, { wallet, endpoint, signature, burnPercent }: ExpectedReceipt) {
   return (
-    checkName('other_wallet', receipt.wallet, expected.wallet) ??
-    checkName('other_endpoint', receipt.endpoint, expected.endpoint) ??
-    checkName('other_signature', receipt.signature, expected.signature) ??
-    checkName('other_burn', receipt.split?.['burn'], percentText(expected.burnPercent))
+    checkName('other_wallet', receipt.wallet, wallet) ??
+    checkName('other_endpoint', receipt.endpoint, endpoint) ??
+    checkName('other_signature', receipt.signature, signature) ??
+    checkName('other_burn', receipt.split?.['burn'], burnPercent === undefined ? undefined : `${burnPercent}%`)
   )
-}
-
-function percentText(percent: number | undefined): string | undefined {
-  return percent === undefined ? undefined : `${percent}%`
 }
 
 /** A missing `split` is accepted here, because the check of the amounts has already used the expected burn. */

@@ -43,13 +43,7 @@ function withoutReceipt(text: string): string {
 }
 
 function refusalResult(host: string, { code, message, details, quote, signature }: Refusal): CallToolResult {
-  const own = {
-    refused: code,
-    message,
-    ...(quote === undefined ? {} : { quote }),
-    ...(signature === undefined ? {} : { signature }),
-  }
-  const text = cleanText(JSON.stringify(own))
+  const text = cleanText(JSON.stringify({ refused: code, message, quote, signature }))
   const content: CallToolResult['content'] = [{ type: 'text', text }]
   if (details !== undefined) content.push({ type: 'text', text: markServiceText(host, details) })
   return { isError: true, content }

@@ -29,13 +29,10 @@ export function spendingReport({ policy, spendings, open, nowMs }: SpendingQuest
     spentTodayUsd: formatUsd(usdOf(today)),
     leftTodayUsd: left(perDayUsd, today),
     spentInAllUsd: formatUsd(usdOf(spendings)),
-    ...(totalUsd === undefined ? {} : { leftInAllUsd: left(totalUsd, spendings) }),
+    leftInAllUsd: totalUsd && left(totalUsd, spendings),
     payments: spendings.length,
     openPayments: open,
-    limits: {
-      ...policy.limits,
-      ...(policy.confirmAboveUsd === undefined ? {} : { confirmAboveUsd: policy.confirmAboveUsd }),
-    },
+    limits: { ...policy.limits, confirmAboveUsd: policy.confirmAboveUsd },
     hosts: Object.keys(policy.hosts),
     spentByHost: Object.fromEntries(
       hosts.map((host) => [host, formatUsd(usdOf(spendings.filter((spending) => spending.host === host)))]),

@@ -149,11 +149,10 @@ async function record(
   { cost, response: { headers } }: Purchase,
 ): Promise<void> {
   const { signature, mint, request } = payment
-  const [place] = request.url.split('?')
   const line = {
     at: isoTime(clock.nowMs()),
     method: request.method,
-    url: place ?? request.url,
+    url: request.url.replace(/\?.*/, ''),
     signature,
     mint,
     baseUnits: cost.baseUnits.toString(),

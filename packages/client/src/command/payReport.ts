@@ -103,17 +103,9 @@ export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, f
     return
   }
   const answer = error instanceof PaymentError ? error.lastAnswer : undefined
-  const stored = resumable === undefined ? {} : { storedIn: pathOf(resumable) }
-  const json = {
-    error: message,
-    name: error.name,
-    ...documented.safeParse(error).data,
-    exitCode,
-    ...(hint === undefined ? {} : { hint }),
-    answer,
-    payment,
-    ...stored,
-  }
+  const { data: documentation } = documented.safeParse(error)
+  const storedIn = resumable && pathOf(resumable)
+  const json = { error: message, name: error.name, ...documentation, exitCode, hint, answer, payment, storedIn }
   stdout.write(`${JSON.stringify(json)}\n`)
 }
 
