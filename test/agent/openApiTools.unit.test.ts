@@ -48,6 +48,11 @@ test('an operation that answers 402 is a tool, with the parameters of path, quer
   })
 })
 
+test('a parameter of the path is required, although its document does not say so', () => {
+  const parameters = [{ name: 'city', in: 'path', schema: { type: 'string' } }]
+  expect(toolOf('/v1/{city}', 'get', { parameters }).inputSchema).toMatchObject({ required: ['city'] })
+})
+
 test.each(['', '.', '..'])('a part of a path is never %j, which would lead to another path', (city) => {
   const parameters = [{ name: 'city', in: 'path', required: true, schema: { type: 'string' } }]
   expect(requestOf(origin, toolOf('/v1/{city}/x', 'get', { parameters }), { city })).toBeUndefined()

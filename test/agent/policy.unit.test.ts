@@ -101,6 +101,9 @@ test.each([
   const optionOf = (more: object) =>
     tabOptionFor(readPolicy(JSON.stringify({ ...good, ...more }), 'policy.json'), 'api.example.com')
   expect([optionOf({})?.depositUsd, optionOf(limits)]).toEqual([1, undefined])
+  // A deposit of a stated size needs no further consent.
+  const stated = optionOf({ ...limits, tabs: { depositUsd: 1 } })
+  expect(stated?.depositUsd).toBe('confirmAboveUsd' in limits ? 1 : undefined)
 })
 
 test.each(['bank@', 'bank:secret@', ':secret@'])('a URL with %s in front of a listed host is refused', async (user) => {

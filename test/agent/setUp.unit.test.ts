@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { setUp } from '@tollbook/agent/setUp/setUp'
 import { openWalletFolder, walletFolder } from '@tollbook/agent/walletFolder'
+import { readPolicyFile } from '@tollbook/agent/policy/policyFile'
+import { answersJson, openLoopbackServer } from '../support/loopbackServer.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 test('mcp init says that the chain of local mode has moved since the policy was written', async () => {
@@ -28,3 +30,23 @@ test('mcp init says that the chain of local mode has moved since the policy was 
   )
   expect(await init('http://127.0.0.1:1001')).not.toContain('set its rpcUrl')
 })
+
+test.each([
+  [1e-7, '0.0000001'],
+  [0.25, '0.25'],
+  [100, '100'],
+])(
+  'the first policy counts a token that costs %s USD as %s, and asks above the limit per request',
+  async (priceUSD, usd) => {
+    const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
+    const { url } = await openLoopbackServer(answersJson(200, { data: { mint, priceUSD } }))
+    const folder = walletFolder(join(await makeScratchDirectory(), 'wallet'))
+    await setUp({ folder, service: url, rpcUrl: 'http://127.0.0.1:1', write: () => undefined })
+    const { policy } = await readPolicyFile(folder.policy)
+    expect(policy).toMatchObject({
+      mints: { [mint]: { usdPerToken: usd } },
+      confirmAboveUsd: policy.limits.perRequestUsd,
+    })
+    expect([policy.rpcUrl, Object.keys(policy.hosts)]).toEqual(['http://127.0.0.1:1', [new URL(url).host]])
+  },
+)

@@ -217,9 +217,10 @@ test('a request that is refused for free ends with 6, and a service that is not 
     [503, 7],
   ] as const) {
     service.quote = () => ({ status, body: { error: 'no', code: 'SOME_CODE' } })
-    const { exitCode, stdout } = await terminal.run(payCommand, 'GET', crypto)
+    const { exitCode, stdout, stderr } = await terminal.run(payCommand, 'GET', crypto)
     expect(exitCode).toBe(code)
     expect(JSON.parse(stdout)).toMatchObject({ status, data: { code: 'SOME_CODE' } })
+    expect(stderr).toContain(`${status} SOME_CODE: no`)
   }
 })
 

@@ -1,21 +1,29 @@
 import { expect, test } from 'vitest'
 import type { PayableRequest } from '@tollbook/client/payableRequest'
+import { InsufficientFunds } from '@tollbook/client/insufficientFunds'
 import type { Payer } from '@tollbook/client/payer'
+import { quoteProblem, QuoteRefused } from '@tollbook/client/quoteProblem'
 import { buyDeposit } from '@tollbook/client/tab/buyDeposit'
 
 const [token, usdc, usdt] = ['token', 'usdc', 'usdt']
 
 /** The ways in which a payer of the token and of two dollars tries a deposit that no service takes. */
-async function triedFor(openedMint: string | undefined, protocols = ['x402', 'mpp']) {
+async function triedFor(
+  openedMint: string | undefined,
+  protocols = ['x402', 'mpp'],
+  refuse: (way: number) => unknown = () => undefined,
+) {
   const tried: unknown[] = []
   const pay = (buyer: Payer, { content: { url } }: PayableRequest) => {
+    expect(buyer).toMatchObject({ form: 'bound', paysDeposit: true, tab: undefined })
+    const refused = refuse(tried.length)
     tried.push([new URL(url).pathname, buyer.pins.expectedMint, buyer.dollarMints, buyer.protocols])
-    return Promise.resolve(new Response('', { status: 404 }))
+    return refused === undefined ? Promise.resolve(new Response('', { status: 404 })) : Promise.reject(refused)
   }
   const opened = openedMint && { tab: 't', deposit: 'd', mint: openedMint, origin: 'o', endsAtMs: 1 }
   const record = { service: 'https://api.example', depositUsd: 1, idempotencyKey: 'k', isClosed: false, opened }
   // The whole payer is more than what is asked here.
-  const payer = { pins: { expectedMint: token }, dollarMints: [usdc, usdt], protocols, open: {} }
+  const payer = { form: 'signature', pins: { expectedMint: token }, dollarMints: [usdc, usdt], protocols, open: {} }
   const question = { service: record.service, option: { depositUsd: 1 }, signal: new AbortController().signal, pay }
   await buyDeposit(...([payer, question, { record, order: {} }] as unknown as Parameters<typeof buyDeposit>))
   return tried
@@ -34,4 +42,14 @@ test('a top-up is tried in the mint of its tab only, and a first deposit in each
 
 test('a tab in dollars of a payer without another protocol has no way for a top-up, and says so', async () => {
   await expect(triedFor(usdt, [])).rejects.toMatchObject({ name: 'QuoteRefused', problem: 'other_mint' })
+})
+
+test('a shortage is reported in preference to a mint that is not offered, and stops no other way', async () => {
+  const otherMint = () => new QuoteRefused(quoteProblem('other_mint', 'not this one'), undefined)
+  const shortage = Object.create(InsufficientFunds.prototype)
+  for (const errors of [
+    [otherMint(), shortage, otherMint()],
+    [shortage, otherMint(), otherMint()],
+  ])
+    await expect(triedFor(undefined, ['x402', 'mpp'], (way) => errors[way])).rejects.toBe(shortage)
 })

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { getAssociatedTokenAddressSync, TOKEN_2022_PROGRAM_ID } from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import type { QuoteBody } from '@tollbook/core/wire'
+import { checkQuote } from '@tollbook/client/checkQuote'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { type QuoteProblemKind, QuoteRefused } from '@tollbook/client/quoteProblem'
 import { openScene, rejectionOf } from './support/payerScene.ts'
@@ -253,6 +254,22 @@ test('a node that does not answer stops the payment before it is signed', async 
   service.node.answers['getGenesisHash'] = () => 'broken'
   expect(await rejectionOf(payingFetch(url(crypto)))).toMatchObject({ name: 'Fault', retryable: true })
   expect(wallet.signed).toBe(0)
+})
+
+test('an offer for a tool is for the tool of its path, with or without the method in its name', () => {
+  const body = makeQuote({ endpoint: '/api/items', nowMs: 0 })
+  const offer = { body: { ...body, pricing: { ...body.pricing, method: 'GET' } }, answeredAtMs: 0 }
+  const problemFor = (name: string) => {
+    const request = { content: { url: 'https://api.example/mcp' }, tool: { name, arguments: {} } }
+    const quote = checkQuote({ offer, request, pins: {} })
+    return 'problem' in quote ? quote.problem : undefined
+  }
+  expect(['items', 'items_get', 'items_post', 'other'].map(problemFor)).toEqual([
+    undefined,
+    undefined,
+    'other_endpoint',
+    'other_endpoint',
+  ])
 })
 
 test('a clock of the payer that is an hour off does not make a fresh offer an expired one', async () => {

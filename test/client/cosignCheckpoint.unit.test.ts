@@ -53,7 +53,13 @@ test('a ledger that went back, or was rewritten, is refused', async () => {
   await cosignCheckpoint(deps, noteOf(20))
   await expect(cosignCheckpoint(deps, noteOf(12))).rejects.toThrow(/older copy/)
   const rewritten = (size: number) => signCheckpoint({ origin: log.name, size, root: sha256('another tree') }, signer)
-  await expect(cosignCheckpoint(deps, rewritten(20), 20)).rejects.toThrow(/another tree of 20/)
+  let requests = 0
+  const counted: typeof fetch = (input, init) => {
+    requests++
+    return fetch(input, init)
+  }
+  await expect(cosignCheckpoint({ ...deps, fetch: counted }, rewritten(20), 20)).rejects.toThrow(/another tree of 20/)
+  expect(requests).toBe(2)
   await expect(cosignCheckpoint(deps, rewritten(30), 20)).rejects.toThrow(/422.*rewritten/)
   const stranger = assertPresent(secretKeySigner(Keypair.generate().secretKey), 'a keypair signs')
   const foreign = signCheckpoint({ origin: log.name, size: 30, root: rootOfRange(0, 30) }, stranger)

@@ -37,8 +37,11 @@ test.each(notProofs)('an answer without a consistency proof is not an empty proo
   await expect(fetchConsistency(baseUrl, { from: 3, to: 4, fetch })).rejects.toMatchObject({ retryable: true })
 })
 
-test('the hashes of a consistency proof are read in their order', async () => {
-  const fetch = () => Promise.resolve(new Response('{"data":{"path":["AQ==","Ag=="]}}'))
+test('the consistency proof from the smaller size is asked for, and its hashes are read in their order', async () => {
+  const fetch = (url: unknown) => {
+    expect(String(url)).toBe(`${baseUrl}/api/ledger/consistency/3-4`)
+    return Promise.resolve(new Response('{"data":{"path":["AQ==","Ag=="]}}'))
+  }
   const hashes = await fetchConsistency(baseUrl, { from: 3, to: 4, fetch })
   expect(hashes.map((hash) => [...hash])).toEqual([[1], [2]])
 })

@@ -57,3 +57,14 @@ test('a lock that another process took while a dead one was looked up is given b
   await lock.leaveQueue()
   await lock.release()
 })
+
+test('a process whose lock was broken by mistake leaves the lock of the next holder', async () => {
+  const folder = await makeScratchDirectory()
+  const clock = { nowMs: () => 0, monotonicMs: () => 0, sleep: () => Promise.reject(new Error('it waits')) }
+  const lock = await takeFolderLock({ folder, name: 'order', clock, signal: new AbortController().signal })
+  await lock.leaveQueue()
+  const path = join(folder, 'order.lock')
+  await writeFile(path, holder)
+  await lock.release()
+  expect(await readFile(path, 'utf8')).toBe(holder)
+})

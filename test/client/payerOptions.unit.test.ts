@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ownLocal } from '@tollbook/client/command/payOrder'
 import { quoteRequestInit, readRequest } from '@tollbook/client/payableRequest'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { openScene } from './support/payerScene.ts'
@@ -75,4 +76,12 @@ test('wallet and key of the payer replace those of the caller, and the key of th
     'key',
     'a/b',
   ])
+})
+
+test('what local mode knows is for its own service, however its URL is written', () => {
+  const local = { baseUrl: 'http://127.0.0.1:3402', tokenMint: token, paymentWallet: token }
+  for (const own of ['http://127.0.0.1:3402', 'http://127.0.0.1:3402/', 'http://127.0.0.1:3402/x402'])
+    expect(ownLocal(local, own)).toBe(local)
+  for (const other of ['http://127.0.0.1:3403', 'https://127.0.0.1:3402', 'no URL'])
+    expect(ownLocal(local, other)).toBeUndefined()
 })

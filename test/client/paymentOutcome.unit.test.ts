@@ -62,6 +62,13 @@ test('the total time bounds the tries, and a Retry-After beyond it is not waited
   expect(clock.pausesMs).toEqual([])
 })
 
+test('a service that says "in progress" without a pause uses up the attempts', async () => {
+  const { payingFetch, service, url } = await openScene()
+  service.script = Array.from({ length: 20 }, () => refusal(409, 'PAYMENT_IN_PROGRESS'))
+  expect(await rejectionOf(payingFetch(url(crypto)))).toBeInstanceOf(PaymentUnresolved)
+  expect(service.presented).toHaveLength(10)
+})
+
 test('a payment whose answer does not exist is unspent, and buys another answer under another key', async () => {
   const { payingFetch, service, wallet, proofs, keys, url } = await openScene()
   service.script = [refusal(404, 'NO_DATA')]
@@ -166,6 +173,30 @@ test('spending that could not be read is read again for the next payment', async
   expect((await payingFetch(url(crypto))).status).toBe(200)
   // The second payment is read for before its signature, and before it leaves.
   expect(reads).toBe(3)
+})
+
+test('a payment that a person signs late counts on the day on which its amount was reserved', async () => {
+  const { clock, wallet } = await openScene()
+  const times: unknown[] = []
+  const reservedAtMs = clock.nowMs()
+  const slow = await openScene({
+    clock,
+    store: {
+      keep: ({ signedAtMs }) => Promise.resolve(void times.push(signedAtMs)),
+      close: () => Promise.resolve(),
+      pending: () => Promise.resolve([]),
+      spending: () => Promise.resolve([]),
+    },
+    wallet: {
+      address: wallet.address,
+      async signTransaction(transaction) {
+        await clock.sleep(19_000)
+        return wallet.signTransaction(transaction)
+      },
+    },
+  })
+  expect((await slow.payingFetch(slow.url(crypto))).status).toBe(200)
+  expect(times).toEqual([reservedAtMs])
 })
 
 test('text that is not a stored payment is rejected', () => {

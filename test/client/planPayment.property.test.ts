@@ -60,7 +60,10 @@ test('with a fee, what is sent is enough for what has to arrive and no more than
       if ('problem' in plan) return
       // The limit is asked about everything that leaves the wallet.
       expect(plan.cost.baseUnits).toBe(quote.burnBaseUnits + offered)
-      expect(plan.cost.attoUsd >= quote.priceAttoUsd).toBe(true)
+      const { baseUnits, attoUsd } = plan.cost
+      // Dollars grow with the base units, rounded up.
+      expect(attoUsd * quote.requiredBaseUnits >= quote.priceAttoUsd * baseUnits).toBe(true)
+      expect((attoUsd - 1n) * quote.requiredBaseUnits < quote.priceAttoUsd * baseUnits).toBe(true)
     }),
   )
 })

@@ -48,3 +48,13 @@ test('of two protocols the one with the expected mint is read, whatever their or
   const offer = await readOffer(both, { clock: systemClock, isTool: false, protocols, mint: dollars })
   expect(offer).toMatchObject({ sponsored: { protocol: 'mpp', mint: dollars } })
 })
+
+test('a payer of dollars alone reads the offer in dollars, and never the one in the token', async () => {
+  const reader = { clock: systemClock, isTool: false, protocols: ['x402'] as const, mint: undefined }
+  const offer = await readOffer(answer({ x402: dollars }), { ...reader, dollarMints: [dollars] })
+  expect(offer).toMatchObject({ sponsored: { mint: dollars } })
+  const offerTime = Date.parse('2026-11-21T12:00:00.000Z')
+  const dated = answer({})
+  dated.headers.set('date', new Date(offerTime).toUTCString())
+  expect(await readOffer(dated, reader)).toMatchObject({ answeredAtMs: offerTime })
+})

@@ -17,3 +17,15 @@ test('a turn lasts until its call and the open payment of the call have both end
   await turns.leave(turn)
   expect([ended, turns.hold('order')]).toEqual([1, undefined])
 })
+
+test('what others left is for the call that waited, and not for one that joins its turn later', async () => {
+  const left = [{ signature: 's' }]
+  const takeTurn = () => Promise.resolve({ answered: left, end: () => Promise.resolve() })
+  const turns = createSharedTurns({ takeTurn } as unknown as PaymentStore)
+  const request = { signal: new AbortController().signal } as PayableRequest
+  const [first, second] = [await turns.join('order', request), await turns.join('order', request)]
+  expect([first.answered, second.answered, second.turn === first.turn]).toEqual([left, [], true])
+  // A key of the caller makes another order, which waits like another process.
+  const keyed = await turns.join('order', { ...request, idempotencyKey: 'mine' })
+  expect([keyed.answered, keyed.turn === first.turn]).toEqual([left, false])
+})

@@ -3,6 +3,7 @@ import { Keypair } from '@solana/web3.js'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { createPayer } from '@tollbook/client/payer'
 import type { PaymentStore } from '@tollbook/client/paymentStore'
+import type { PendingPayment } from '@tollbook/client/pendingPayment'
 import { readOffer } from '@tollbook/client/readOffer'
 import { readRequest } from '@tollbook/client/payableRequest'
 import { payOnTab } from '@tollbook/client/tab/payOnTab'
@@ -28,12 +29,17 @@ interface Script {
   tab?: () => Response
 }
 
-function memoryStore(): PaymentStore {
+function memoryStore(outcomes: string[]): PaymentStore {
   const texts = new Map<string, string | undefined>()
+  const open = new Map<string, PendingPayment>()
   return {
-    keep: () => Promise.resolve(),
-    close: () => Promise.resolve(),
-    pending: () => Promise.resolve([]),
+    keep: (payment) => Promise.resolve(void open.set(payment.signature, payment)),
+    close({ signature, debit }, outcome) {
+      open.delete(signature)
+      outcomes.push(`${debit === undefined ? 'payment' : 'debit'} ${outcome}`)
+      return Promise.resolve()
+    },
+    pending: () => Promise.resolve([...open.values()]),
     spending: () => Promise.resolve([]),
     readTab: (name) => Promise.resolve(texts.get(name)),
     keepTab: (name, text) => Promise.resolve(void texts.set(name, text)),
@@ -43,7 +49,8 @@ function memoryStore(): PaymentStore {
 async function openTabScene(script: Script = {}, options: Partial<PayingFetchOptions> = {}) {
   const scene = await openScene()
   const { wallet, clock, service } = scene
-  const store = memoryStore()
+  const outcomes: string[] = []
+  const store = memoryStore(outcomes)
   const records = createTabRecords(store, wallet.address)
   const recordOf = (tab: string): TabRecord => ({
     format: 'tollbook-tab-1',
@@ -74,7 +81,7 @@ async function openTabScene(script: Script = {}, options: Partial<PayingFetchOpt
     },
     ...options,
   }
-  return { ...scene, records, recordOf, sent, given, payingFetch: createPayingFetch(given) }
+  return { ...scene, records, recordOf, sent, outcomes, given, payingFetch: createPayingFetch(given) }
 }
 
 test('a debit that was refused after its tab was replaced keeps the record of the new tab', async () => {
@@ -98,6 +105,38 @@ test('a debit that is refused for the end of its tab closes the record, and no o
   for (let request = 0; request < 2; request++) expect((await payingFetch(url(path))).status).toBe(200)
   expect(await records.read(service.baseUrl)).toMatchObject({ opened: { tab: idOf('old') }, isClosed: true })
   expect(sent).toEqual({ debits: 1, deposits: 0 })
+})
+
+test('a debit that is refused is closed as not sent, and the request is paid separately', async () => {
+  const { payingFetch, url, records, recordOf, outcomes } = await openTabScene({
+    debit: () => refusedAs('tab_closed'),
+  })
+  await records.write(recordOf('old'))
+  expect((await payingFetch(url(path))).status).toBe(200)
+  expect(outcomes).toEqual(['debit not_sent', 'payment answered'])
+})
+
+test.each(['tab_debit_expired', 'tab_number_exhausted'])(
+  'an earlier debit that is refused as %s charged nothing, so the request is debited again',
+  async (reason) => {
+    const answers = [() => Promise.reject(new TypeError('lost')), () => refusedAs(reason), delivered]
+    const scene = await openTabScene({ debit: () => answers.shift()?.() ?? delivered() }, { retry: { attemptsMax: 1 } })
+    const { payingFetch, url, records, recordOf, wallet, sent } = scene
+    await records.write(recordOf('tab'))
+    expect(await rejectionOf(payingFetch(url(path)))).toMatchObject({ name: 'PaymentUnresolved' })
+    expect((await payingFetch(url(path))).status).toBe(200)
+    expect([sent.debits, wallet.signed]).toEqual([3, 0])
+  },
+)
+
+test('an earlier debit that is refused otherwise may have been charged, and is not bought again', async () => {
+  const answers = [() => Promise.reject(new TypeError('lost')), () => refusedAs('tab_signature_invalid')]
+  const scene = await openTabScene({ debit: () => answers.shift()?.() ?? delivered() }, { retry: { attemptsMax: 1 } })
+  const { payingFetch, url, records, recordOf, wallet } = scene
+  await records.write(recordOf('tab'))
+  await rejectionOf(payingFetch(url(path)))
+  expect(await rejectionOf(payingFetch(url(path)))).toMatchObject({ name: 'PaymentRefused' })
+  expect(wallet.signed).toBe(0)
 })
 
 test('a tab that was replaced before its top-up gets no deposit, and the new record is kept', async () => {
