@@ -82,6 +82,8 @@ export async function sendStream(deps: StreamingDeps, context: Context, answer: 
   context.respond = false
   context.status = answer.status
   context.set(answer.headers)
+  // Node throws if a trailer is announced in HTTP/1.0, which has none. The caller can fetch the receipt.
+  if (context.req.httpVersionMinor === 0) context.remove('trailer')
   response.flushHeaders()
   const caller = followCaller(deps.clock, response, answer.callerWaitMaxMs)
   try {
