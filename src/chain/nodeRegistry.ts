@@ -122,13 +122,12 @@ function openRegistry(deps: NodeRegistryDeps): Registry {
       onCall: ({ method, ok }) => metrics?.onRpcCall({ method, ok }),
     }),
   )
-  const unknown = { slot: 0, lagSlots: 0, isSilent: false, problem: undefined }
   return {
     ...deps,
     nodes,
     time: createChainTime(clock),
     genesisHash: undefined,
-    standings: nodes.map(({ name }) => ({ name, ...unknown })),
+    standings: nodes.map(({ name }) => ({ name, slot: 0, lagSlots: 0, isSilent: false, problem: undefined })),
     preferred: undefined,
     reachedSlot: 0,
     slotMs: slotMsStandard,

@@ -6,7 +6,6 @@ import type { Dispatch, StreamedAnswer } from './answer.ts'
 import { meteringOf } from './chargeByUse.ts'
 import { type Claim, type ClaimDeps, fulfil, recordRelease, refuseOvertaken } from './claim.ts'
 import type { HandlerDeps, RunningStream } from './runHandler.ts'
-import type { PaidOrder } from './rail.ts'
 import { dispatchOf, type ReceiptDeps } from './sendReceipt.ts'
 import { storeRaw } from './rawFormat.ts'
 import { receiptTrailers, streamEnd, streamHeaders } from './streamFormat.ts'
@@ -22,20 +21,24 @@ export async function startStream(
   claim: Claim,
   stream: RunningStream,
 ): Promise<StreamedAnswer | Refusal> {
-  const { handlerTimeoutMs, leaseMs, rail } = deps
-  const { order, settlement, attemptId } = claim
+  const { ledger, clock, handlerTimeoutMs, leaseMs, rail } = deps
+  const { order, payment: before, settlement, attemptId } = claim
+  const { reference } = settlement
   try {
-    const started = await recordStart(deps, claim)
-    if (started === undefined) {
+    const decision = decideStart(before, attemptId)
+    const started = decision && (await ledger.append({ reference, before, ...decision, nowMs: clock.nowMs() }))
+    if (started?.outcome !== 'appended') {
       stream.reader.abort()
       return refuseOvertaken()
     }
+    const { after: payment, tabBalanceBaseUnits } = started
+    const balance = tabBalanceBaseUnits === undefined ? {} : { tabBalanceBaseUnits }
     return {
       status: 200,
-      ...createSending(deps, started.claim, stream),
+      ...createSending(deps, { ...claim, payment }, stream),
       headers: {
-        ...rail.respond({ ...started.balance, endpoint: order.endpoint, settlement }),
-        ...streamHeaders(stream, { reference: settlement.reference, attemptId }),
+        ...rail.respond({ ...balance, endpoint: order.endpoint, settlement }),
+        ...streamHeaders(stream, { reference, attemptId }),
       },
       // The provider and the caller must both finish before the lease ends, because another attempt can then take over.
       callerWaitMaxMs: (leaseMs - handlerTimeoutMs) / 2,
@@ -43,25 +46,6 @@ export async function startStream(
   } catch (error) {
     stream.reader.abort()
     throw error
-  }
-}
-
-interface StartedStream {
-  readonly claim: Claim
-  readonly balance: Pick<PaidOrder, 'tabBalanceBaseUnits'>
-}
-
-async function recordStart({ ledger, clock }: StreamDeps, claim: Claim): Promise<StartedStream | undefined> {
-  const { payment, attemptId, settlement } = claim
-  const decision = decideStart(payment, attemptId)
-  if (decision === undefined) return undefined
-  const { reference } = settlement
-  const appended = await ledger.append({ reference, before: payment, ...decision, nowMs: clock.nowMs() })
-  if (appended.outcome !== 'appended') return undefined
-  const { after, tabBalanceBaseUnits } = appended
-  return {
-    claim: { ...claim, payment: after },
-    balance: tabBalanceBaseUnits === undefined ? {} : { tabBalanceBaseUnits },
   }
 }
 
