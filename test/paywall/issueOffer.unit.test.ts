@@ -48,3 +48,23 @@ test.each(['pricing', 'first'])('two writers of the member %s are a bug', async 
   const clash = { ...challengeOf('second'), members: { [member]: 2 } }
   await expect(offerOn(scriptedRail('first'), scriptedRail('second', clash))).rejects.toThrow('same member')
 })
+
+test('the first rail that the request marks counts, and for a tool every marked rail', async () => {
+  const marks: (readonly string[] | undefined)[] = []
+  const described = (name: string): PaymentRail => ({
+    ...scriptedRail(name),
+    description: { protocol: name, request: '' },
+    async challenge(offer) {
+      marks.push(offer.markedBy)
+      return challengeOf(name)
+    },
+  })
+  const rails = [scriptedRail('native'), described('first'), described('second'), described('third')]
+  const headers = { native: 'x', second: 'x', third: 'x' }
+  const product = { path: price.endpoint, method: 'GET' } as const
+  const deps = { clock: systemClock, rails, quoteTtlMs: 1_000, token }
+  const tool = { name: 'qrcode', path: '/mcp' }
+  for (const request of [requestOf({ headers }), { ...requestOf({ headers }), tool }])
+    await issueOffer(deps, { request, product, payer: undefined, price })
+  expect([marks[0], marks.at(-1)]).toEqual([['second'], ['second', 'third']])
+})

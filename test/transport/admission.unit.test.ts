@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createAdmission, type Permit, type AdmissionRequest } from '../../src/transport/admission.ts'
 import { type Load, limitMax, nextLimit } from '../../src/transport/adaptiveLimit.ts'
-import { followLoad } from '../../src/transport/followLoad.ts'
+import { type FollowedLoad, followLoad } from '../../src/transport/followLoad.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { awaitThat } from '../support/awaitThat.ts'
 import { openPlainServer } from './plainServer.ts'
@@ -177,5 +177,54 @@ test.each([
     const { port } = await openPlainServer({ trustedProxyHops, restSeconds: () => 10 })
     const { status, headers } = await rawRequest(port, { method: 'GET', target: '/free' })
     expect([status, headers['retry-after'], headers['x-address-state']]).toEqual([503, '10', expected])
+  },
+)
+
+const stillLoad = (changes: Partial<FollowedLoad>): FollowedLoad => ({ ...followLoad(), ...changes })
+
+test('in a flood strangers are refused before any work, and an address that has paid is not', () => {
+  const admission = openAdmission(100, stillLoad({ isFlood: () => true }))
+  buy(admission.enter({ ...proof, address: '192.0.2.2' }))
+  expect(admission.refuses(quote)).toBe(true)
+  expect(admission.refuses({ ...quote, address: '192.0.2.2' })).toBe(false)
+  expect(admission.refuses({ ...quote, purpose: 'read', address: '192.0.2.2' })).toBe(true)
+})
+
+test('only the time of quotes is measured, and each payer is seen', () => {
+  const quoted: number[] = []
+  let nowMs = 1_000
+  let payers = 0
+  const load = stillLoad({ quoted: (durationMs) => void quoted.push(durationMs), sawPayer: () => void payers++ })
+  const admission = createAdmission({ now: () => nowMs, limitAtStart: 100, adapt: () => 100, load })
+  afterFile(() => Promise.resolve(admission.close()))
+  const [asking, paying] = [admission.enter(quote), admission.enter(proof)]
+  nowMs += 250
+  paying?.leave()
+  asking?.leave()
+  expect([quoted, payers]).toEqual([[250], 0])
+  buy(admission.enter(proof))
+  expect(payers).toBe(1)
+  admission.enter(proof)
+  expect(payers).toBe(2)
+})
+
+test.each([
+  ['strangers alone', false, 1, 0, 0],
+  ['payers alone, and it is calm', true, 0.7, 8, 0],
+  ['payers while it is busy', true, 0.71, 0, 5],
+  ['payers while the event loop is late', true, 0, 8.1, 5],
+])(
+  'while the instance serves %s, a flood is answered with the rest %#',
+  (_, servesPayers, utilization, lagMs, rest) => {
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const seen = { servesPayers, utilization, lagMs, quoteMs: 0 }
+    const admission = openAdmission(1_000_000, stillLoad({ read: () => seen, isFlood: () => false }))
+    for (let window = 0; window < 30; window++) {
+      vi.advanceTimersByTime(100)
+      for (let n = 0; n < 100; n++) admission.refuses(quote)
+    }
+    expect(admission.restSeconds(quote.address)).toBe(rest)
+    expect(admission.restSeconds('192.0.2.9')).toBe(0)
   },
 )

@@ -136,3 +136,27 @@ test('a price that stores no quote does not count against the bound', () => {
   const asked = Array.from({ length: 50 }, () => limits.enter('192.0.2.1').limitQuotes(undefined))
   expect(asked.filter(Boolean)).toEqual([])
 })
+
+test('an owner who pays goes on buying while strangers use up the quotes of all callers', () => {
+  const { limits } = limitsWith({ requestsPerMinute: 0, quotesPerWalletMax: 0, openQuotesBytesMax: 900 * 20 })
+  const quote = (address: string) => limits.enter(address).limitQuotes('wallet') === undefined
+  for (let paid = 0; paid < 30; paid++) {
+    const stranger = `192.0.2.${paid}`
+    while (quote(stranger)) continue
+    expect(quote('198.51.100.1')).toBe(true)
+    limits.enter('198.51.100.1').onPaid('wallet')
+  }
+})
+
+test('instances share the counts of each limit but those of single addresses beyond it', () => {
+  const { limits } = limitsWith({ quotesPerAddressMax: 2, quotesPerWalletMax: 2, openQuotesBytesMax: 900 * 2 })
+  for (let n = 0; n < 20; n++) {
+    const pass = limits.enter(`192.0.2.${n % 10}`)
+    pass.limitQuotes('wallet')
+    pass.limitLookups()
+  }
+  const names = ['requests', 'quotes', 'open-quotes', 'wallet-quotes', 'unknown-proofs']
+  const shared = new Set(limits.reports().map(({ name }) => name))
+  // Ten addresses with two requests each are too few to share.
+  expect([...shared].toSorted()).toEqual(names.slice(1).toSorted())
+})

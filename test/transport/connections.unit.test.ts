@@ -294,3 +294,33 @@ test('a connection that ended during its request is not the one that makes room'
   expect([take(waiting), waiting.destroyed]).toEqual([true, false])
   expect([take(next), waiting.destroyed]).toEqual([true, true])
 })
+
+test('a connection whose client has sent too many requests rests for a second', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { port } = await openPlainServer({ requestsPerMinute: 1, rests: true })
+  const pipe = openRawSocket(port, get('/free').repeat(3))
+  const answers = () =>
+    pipe
+      .received()
+      .match(/HTTP\/1\.1 \d+/g)
+      ?.map((line) => line.slice(-3)) ?? []
+  while (answers().length < 2) await once(pipe.socket, 'data')
+  vi.advanceTimersByTime(999)
+  expect(await ask(port)).toMatch(/^HTTP\/1\.1 429 /)
+  expect(answers()).toEqual(['200', '429'])
+  vi.advanceTimersByTime(1)
+  await once(pipe.socket, 'data')
+  expect(answers()).toEqual(['200', '429', '429'])
+  pipe.socket.destroy()
+})
+
+test('while the service ends, each answer closes its connection', async () => {
+  let isDraining = false
+  const { port } = await openPlainServer({ isDraining: () => isDraining })
+  const first = openRawSocket(port, get('/free'))
+  await awaitThat('it is answered', () => first.received().endsWith('free'))
+  isDraining = true
+  first.socket.write(get('/free'))
+  expect(await first.closed).toMatch(/connection: close/i)
+})

@@ -11,11 +11,11 @@ const address = { host: '127.0.0.1', port: 0, metricsSubnets: ['127.0.0.0/8'] }
 // Enough for a program to start and ask twice, on any machine.
 const neverMs = 600_000
 
-async function openListener(stuckAfterMs: number) {
+async function openListener(stuckAfterMs: number, more: Partial<typeof address> = {}) {
   let ready = jsonAnswer(200, '{"status":"ready"}')
   let scrapes = 0
   const listener = await openHealthListener(
-    { ...address, stuckAfterMs },
+    { ...address, ...more, stuckAfterMs },
     {
       log: silentLog,
       readiness: () => ready,
@@ -72,6 +72,12 @@ test('only health checks are served', async () => {
   const statuses = await Promise.all(['/', '/api/health', '/livez?verbose', '/livez/'].map((path) => statusOf(path)))
   expect(statuses).toEqual([404, 404, 200, 404])
   expect([await statusOf('/livez', 'HEAD'), await statusOf('/livez', 'POST')]).toEqual([200, 405])
+})
+
+test('metrics are hidden from addresses outside of their subnets, and health checks are not', async () => {
+  const { baseUrl: url } = await openListener(neverMs, { metricsSubnets: ['10.0.0.0/8'] })
+  const statuses = await Promise.all(['/metrics', '/livez'].map(async (path) => (await fetch(`${url}${path}`)).status))
+  expect([...statuses, await statusOf('/metrics')]).toEqual([404, 200, 200])
 })
 
 test('at most 256 connections are open, and a health check is answered while others idle', async () => {

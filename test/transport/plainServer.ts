@@ -76,6 +76,7 @@ export interface PlainServerOptions {
   readonly unreadLimits?: UnreadLimits
   readonly clock?: Clock
   readonly log?: Log
+  readonly isDraining?: () => boolean
   /** Called for each request that was parsed. */
   readonly onRequest?: () => void
 }
@@ -120,7 +121,7 @@ export async function openPlainServer(options: PlainServerOptions = {}) {
     endpoints: [order],
     freeRoutes: [free, probe, ...(options.freeRoutes ?? [])],
     trustedProxyHops,
-    isDraining: () => false,
+    isDraining: options.isDraining ?? (() => false),
   })
   const unread = createUnreadAnswers(options.unreadLimits ?? { idleMs: 20_000, bytesMax: megabyte })
   const turns = createTurns({ serve, unread, rests: options.rests ?? false })
