@@ -25,21 +25,9 @@ export interface PayoutPlan {
 }
 
 /** The audit derives each line of the plan from these terms and the snapshot. */
-export interface HolderTerms {
-  readonly account: string
-  readonly amountBaseUnits: bigint
-  readonly snapshotSha256: string
-  readonly snapshotSlot: number
-  readonly excluded: readonly Address[]
-  readonly minimumBaseUnits: bigint
-  readonly openAccountsMax: number
-}
+export type HolderTerms = Readonly<z.output<typeof holderTerms>>
 
-export interface PlannedTransfer {
-  readonly account: string
-  readonly wallet: Address
-  readonly baseUnits: bigint
-}
+export type PlannedTransfer = Readonly<z.output<typeof plannedTransfer>>
 
 export type PlanHead = Pick<PayoutPlan, 'network' | 'mint' | 'decimals' | 'paymentWallet' | 'position' | 'slot'>
 
@@ -100,6 +88,17 @@ const address = z.string().transform((text, context): Address => {
   context.addIssue('not an address')
   return z.NEVER
 })
+const amount = z.string().transform(parseBaseUnits)
+const plannedTransfer = z.object({ account: z.string(), wallet: address, baseUnits: amount })
+const holderTerms = z.object({
+  account: z.string(),
+  amountBaseUnits: amount,
+  snapshotSha256: z.string(),
+  snapshotSlot: z.int(),
+  excluded: z.array(address).readonly(),
+  minimumBaseUnits: amount,
+  openAccountsMax: z.int(),
+})
 const planFile = z.object({
   format: z.literal(format),
   id: z.string(),
@@ -109,24 +108,9 @@ const planFile = z.object({
   paymentWallet: address,
   position: z.int(),
   slot: z.int(),
-  parts: z.array(
-    z
-      .array(z.object({ account: z.string(), wallet: address, baseUnits: z.string().transform(parseBaseUnits) }))
-      .min(1)
-      .max(linesMax),
-  ),
+  parts: z.array(z.array(plannedTransfer).min(1).max(linesMax)),
   opens: z.array(address).exactOptional(),
-  holders: z
-    .object({
-      account: z.string(),
-      amountBaseUnits: z.string().transform(parseBaseUnits),
-      snapshotSha256: z.string(),
-      snapshotSlot: z.int(),
-      excluded: z.array(address),
-      minimumBaseUnits: z.string().transform(parseBaseUnits),
-      openAccountsMax: z.int(),
-    })
-    .exactOptional(),
+  holders: holderTerms.exactOptional(),
 })
 
 /** Undefined for content that is not a plan, or that was changed after it was written. */

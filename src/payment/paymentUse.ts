@@ -1,7 +1,7 @@
 import { assert, assertNever } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import { type Refusal, refuse, refuseNumberUsed, refuseProof } from '@tollbook/core/refusal'
-import type { Order, PaymentState, Verified } from './payment.ts'
+import type { LiveAttempt, Order, PaymentState, Verified } from './payment.ts'
 import type { KnownPayment, SponsoredPurchase } from './paymentLedger.ts'
 import { isDebit } from './tabSettlement.ts'
 
@@ -57,10 +57,7 @@ function checkOwner(wallet: Address, endpoint: string, order: Order): Refusal | 
   return undefined
 }
 
-export interface AttemptLease {
-  readonly leaseMs: number
-  readonly leaseUntilMs: number
-}
+type AttemptLease = Pick<LiveAttempt, 'leaseMs' | 'leaseUntilMs'>
 
 // Paid routes close above half of this difference between the clocks of server and database (jobs/clockHealth.ts).
 const clockDifferenceMaxMs = 60_000

@@ -5,6 +5,7 @@ import type { RefundEvent } from './events.ts'
 import type { PaymentState } from './payment.ts'
 import { type PaymentReference, signatureOf } from './paymentReference.ts'
 import type { Address } from '@tollbook/core/address'
+import type { Price } from '@tollbook/core/quote'
 
 export interface RefundState {
   readonly version: number
@@ -28,17 +29,12 @@ export interface RefundDecision {
 /** Maximum value of one decision by each role, in millionths of a US dollar at the quoted price. */
 export type RefundLimits = Readonly<Record<RefundRole, bigint>>
 
-export interface RefundValue {
-  readonly priceMicroUsd: bigint
-  readonly requiredBaseUnits: bigint
-}
-
 interface Question {
   readonly payment: PaymentReference
   readonly decider: Decider
   readonly limits: RefundLimits
   /** Undefined for tokens that were never quoted. Only finance may approve them. */
-  readonly value: RefundValue | undefined
+  readonly value: Pick<Price, 'priceMicroUsd' | 'requiredBaseUnits'> | undefined
 }
 
 export interface ApprovalQuestion extends Question {

@@ -132,12 +132,7 @@ function isOwn(movement: TokenMovement, { record, wallet, terms }: SettlementQue
   return owners.length > 0 && owners.every((owner) => owner === wallet)
 }
 
-export interface Due {
-  readonly burnBaseUnits: bigint
-  readonly transferBaseUnits: bigint
-}
-
-export function dueOf(price: Price, { burnMayBeOwed }: Pick<PaymentTerms, 'burnMayBeOwed'>): Due {
+export function dueOf(price: Price, { burnMayBeOwed }: Pick<PaymentTerms, 'burnMayBeOwed'>) {
   assert(price.burnBaseUnits <= price.requiredBaseUnits, 'the burn is a part of the price')
   return burnMayBeOwed === true
     ? { burnBaseUnits: 0n, transferBaseUnits: price.requiredBaseUnits }
