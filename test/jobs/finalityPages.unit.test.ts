@@ -8,6 +8,7 @@ import type { Reversal } from '../../src/payment/finalityReader.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
 import { settlementOf } from '../payment/paymentStory.ts'
 import { transactionReference } from '../../src/payment/paymentReference.ts'
+import type { TransactionRecord } from '../../src/payment/transactionRecord.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { heldClock, lifecycleWith, signatureNumber } from './jobFixture.ts'
 
@@ -190,3 +191,58 @@ function openingDeposit(reference: ReturnType<typeof transactionReference>): Pay
   const tab = tabIdOf(new Uint8Array(64).fill(1))
   return { phase: 'fulfilled', version: 4, settlement, attempt: 1, endpoint: '/api/tabs', isFinal: false, tab }
 }
+
+test('a deposit that becomes final leaves its tab open', async () => {
+  const { round } = openDroppedPayments(1, () => Promise.resolve(failedOnChain))
+  const events: unknown[] = []
+  const status = { slot: 100, isFinalized: true, hasFailed: false }
+  await round((deps) => ({
+    ...deps,
+    chain: { ...deps.chain, findStatuses: () => Promise.resolve({ statuses: [status] }) },
+    payments: {
+      append(change) {
+        events.push(...change.events)
+        return deps.payments.append(change)
+      },
+    },
+    lifecycle: {
+      ...deps.lifecycle,
+      loadPayments: (references) =>
+        Promise.resolve(new Map(references.map((each) => [each, openingDeposit(each)] as const))),
+    },
+  }))
+  expect(events).toMatchObject([{ kind: 'PaymentFinalized', slot: 100 }])
+})
+
+test('a payment that landed again in another slot is final there only while it pays the same', async () => {
+  const asked: unknown[] = []
+  const finalizedAt = async (slot: number, record: TransactionRecord | undefined) => {
+    const { round } = openDroppedPayments(1, () => Promise.resolve(failedOnChain))
+    const steps: string[] = []
+    const status = { slot, isFinalized: true, hasFailed: false }
+    await round((deps) => ({
+      ...deps,
+      allTerms: () => [],
+      chain: {
+        ...deps.chain,
+        findStatuses: () => Promise.resolve({ statuses: [status] }),
+        findFinalized: () => Promise.resolve(record),
+        findReversal: (question) => {
+          asked.push(question.slot)
+          return Promise.resolve(failedOnChain)
+        },
+      },
+      payments: {
+        append(change) {
+          steps.push(change.step)
+          return deps.payments.append(change)
+        },
+      },
+    }))
+    return steps
+  }
+  // The settlement is of slot 100.
+  expect(await finalizedAt(100, undefined)).toEqual(['payment.finalize'])
+  expect(await finalizedAt(101, undefined)).toEqual(['payment.reverse'])
+  expect(asked, 'the nodes are asked for the slot of the settlement').toEqual([100])
+})

@@ -2,7 +2,12 @@ import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
 import type { Signature } from '@tollbook/core/signature'
-import { scanTransfers, scanWallets, type TransferScanDeps } from '../../src/jobs/transferScanJob.ts'
+import {
+  scanTransfers,
+  scanWallets,
+  startTransferScanJob,
+  type TransferScanDeps,
+} from '../../src/jobs/transferScanJob.ts'
 import { unknownPayment } from '../../src/payment/payment.ts'
 import type { AppendOutcome } from '../../src/payment/paymentLedger.ts'
 import { listedMax } from '../../src/payment/finalityReader.ts'
@@ -11,6 +16,7 @@ import { type PaymentReference, transactionReference } from '../../src/payment/p
 import { silentLog } from '../../src/machine/log.ts'
 import { mint, otherWallet as paymentTokenAccount, wallet } from '../payment/paymentStory.ts'
 import { sampleAddress } from '../store/samplePayment.ts'
+import { steppedClock } from '../support/steppedClock.ts'
 import { heldClock, lifecycleWith, signatureNumber } from './jobFixture.ts'
 
 const signatures = [1, 2, 3].map(signatureNumber)
@@ -248,4 +254,27 @@ test('eight transfers that no node can show are a fault of the nodes, and end th
   await searchOf(7)
   await expect(searchOf(20)).rejects.toThrow('does not have')
   expect(reads).toBe(7 + 8)
+})
+
+test('the place of the search is moved under the lease of the job only', async () => {
+  const scan: Scan = { recorded: [], place: undefined }
+  const clock = steppedClock()
+  const { lifecycle, terms, ...deps } = depsOf(scan, 0, () => Promise.resolve(appended))
+  const advanceScan = () => Promise.reject(new Error('this lifecycle has no lease'))
+  const job = startTransferScanJob({
+    ...deps,
+    clock,
+    allTerms: () => [terms],
+    lifecycle: {
+      ...lifecycle,
+      advanceScan,
+      async runElected(_name, work) {
+        await work(lifecycle)
+        return true
+      },
+    },
+  })
+  await clock.step()
+  await job.stop()
+  expect(scan.place?.signature).toBe(signatures[2])
 })

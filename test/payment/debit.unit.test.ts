@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { tabIdOf } from '@tollbook/core/tab'
 import { decideClaim } from '../../src/payment/attempt.ts'
 import type { PaymentState } from '../../src/payment/payment.ts'
-import { tabRequestReference } from '../../src/payment/paymentReference.ts'
+import {
+  readReference,
+  referenceOfStream,
+  streamIdOf,
+  tabRequestReference,
+} from '../../src/payment/paymentReference.ts'
 import { mayUse } from '../../src/payment/paymentUse.ts'
 import type { DebitFacts } from '../../src/payment/settlement.ts'
 import type { DebitSettlement } from '../../src/payment/tabSettlement.ts'
@@ -56,4 +61,14 @@ test('a debit that was delivered is used, and not expired, when its signature en
   const delivered = { settlement: debited(), endpoint: order.endpoint, attempt: 1, isFinal: false }
   const fulfilled: PaymentState = { phase: 'fulfilled', version: 3, ...delivered }
   expect(mayUse(fulfilled, order, nowMs + 1)).toMatchObject({ reason: 'already_used' })
+})
+
+test('the number of a debit has 64 bits, is spelled in one way, and is its id', () => {
+  const most = 2n ** 64n - 1n
+  const reference = readReference(`tab:${tab}:${most}`)
+  expect(reference).toBe(tabRequestReference(tab, most))
+  expect(reference && referenceOfStream(streamIdOf(reference))).toBe(reference)
+  for (const number of [`${most + 1n}`, '0', '01', '-1', '1.0', ''])
+    expect(readReference(`tab:${tab}:${number}`), number).toBeUndefined()
+  expect(() => tabRequestReference(tab, most + 1n)).toThrow('64 bits')
 })

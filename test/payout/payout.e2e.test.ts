@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { DistributionPaid } from '../../src/payment/events/payoutEvents.ts'
-import { signatureOf } from '../../src/payment/paymentReference.ts'
+import { signatureOf, streamIdOf, transactionReference } from '../../src/payment/paymentReference.ts'
 import type { Settlement } from '../../src/payment/settlement.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import type { Signature } from '@tollbook/core/signature'
 import { silentLog } from '../../src/machine/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { recordPayout } from '../../src/store/payoutStore.ts'
-import { land, newCustomer, sendAndConfirm, withheld } from '../chain/chainFixture.ts'
+import { land, mustFind, newCustomer, sendAndConfirm, withheld } from '../chain/chainFixture.ts'
 import { memo, transferOf } from '../chain/fixtureTokens.ts'
 import { balances, onChain, pay, serve, transferFrom } from '../jobs/lifecycleFixture.ts'
 import { openSessions } from '../store/instance.ts'
@@ -46,6 +46,10 @@ describe.each(['SPL Token', 'Token-2022 with a transfer fee'] as const)('with a 
     await expect(planAll(environment), 'no new plan while a payout is not in the ledger').rejects.toThrow(first)
     const recorded = await payout.record(plan, first)
     expect(await payout.record(plan, first), 'recording again is harmless').toEqual(recorded)
+    const [payoutOnRecord] = await environment.ledger.kernel.read(streamIdOf(transactionReference(first)))
+    expect(payoutOnRecord?.effectiveAtMs, 'the time of its block').toBe(
+      (await mustFind(fixture.reader, first)).blockTimeMs,
+    )
     const between = await balances(environment)
     expect(between['Assets:PaymentWallet']).toBe(await onChain(environment))
     const rest = (plan.parts[1] ?? []).map(({ account }) => account)

@@ -39,6 +39,10 @@ test('a debt whose wallet has a payment that is not final is listed with why it 
   const planned = await planDebts(deps, { destinations: new Map(), leastBaseUnits: 1n })
   const why = 'a payment of the wallet is not final yet'
   expect(planned).toEqual({ plan: undefined, waiting: [{ account, baseUnits: 5n, why }] })
+  const leaveOut = (...except: readonly string[]) =>
+    planDebts(deps, { destinations: new Map(), leastBaseUnits: 1n, except })
+  expect(await leaveOut(account), 'a debt that waits is owed, too').toEqual(planned)
+  await expect(leaveOut(account, `${account}x`)).rejects.toThrow(`nothing is owed on ${account}x`)
 })
 
 test('a snapshot of a slot that the finalized chain has not reached is refused', async () => {

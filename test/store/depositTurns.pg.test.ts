@@ -75,3 +75,18 @@ test('deposits in another mint count by their value in dollars, and not by their
     expect(outcomes).toEqual(['appended', 'appended', 'beyond', 'appended'])
   }
 })
+
+test('a part of a base unit of tabs in another mint counts as a whole one', async () => {
+  const { deposit } = openProcess()
+  const [own, other] = [newMint(), newMint()]
+  // A base unit of the other mint is worth 1.5 base units.
+  const prices = [
+    { mint: own, requiredBaseUnits: 3n },
+    { mint: other, requiredBaseUnits: 2n },
+  ]
+  const depositIn = async (mint: Address, baseUnits: bigint, allBaseUnits: bigint) =>
+    (await deposit(newDeposit({ mint, baseUnits, limits: { tabBaseUnits: 100n, allBaseUnits, prices } }))).outcome
+  expect(await depositIn(other, 1n, 1n)).toBe('appended')
+  expect(await depositIn(own, 10n, 11n)).toBe('beyond')
+  expect(await depositIn(own, 10n, 12n)).toBe('appended')
+})

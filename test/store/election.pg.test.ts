@@ -124,3 +124,16 @@ test('the place of a search never moves back, also without a lease', async () =>
     expect(place?.signature === signature).toBe(slot >= 200)
   }
 })
+
+test('elected work writes under its lease, also through the lifecycle that it gets', async () => {
+  const { lifecycle } = await openInstance(serviceUrl)
+  const tokenAccount = sampleAddress()
+  const signature = assertPresent(signatureOf(sampleReference()), 'a Solana reference')
+  const work = lifecycle.runElected('a scan', async (elected) => {
+    await elected.advanceScan(tokenAccount, { signature, slot: 1 })
+    await admin.query("update work.leases set epoch = epoch + 1 where name = 'a scan'")
+    await elected.advanceScan(tokenAccount, { signature, slot: 2 })
+  })
+  await expect(work).rejects.toMatchObject({ cause: { code: 'TB002' } })
+  expect(await lifecycle.readScanPlace(tokenAccount)).toMatchObject({ slot: 1 })
+})

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
+import { assertPresent } from '@tollbook/core/assert'
 import { appendBatch } from '@tollbook/ledger/appendBatch'
 import type { OpenKind, OpenPayment } from '../../src/payment/paymentLifecycle.ts'
-import { streamIdOf } from '../../src/payment/paymentReference.ts'
+import { readReference, streamIdOf } from '../../src/payment/paymentReference.ts'
 import { paymentItem } from '../../src/store/paymentItem.ts'
 import { openPool } from '../kernel/openKernel.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { mustAppend, openInstance } from './instance.ts'
-import { claimOf, sampleSettlement } from './samplePayment.ts'
+import { seedPayment } from '../reports/seedPayment.ts'
+import { claimOf, sampleAddress, sampleSettlement } from './samplePayment.ts'
 
 const { serviceUrl, adminUrl } = await createTestDatabase()
 
@@ -64,4 +66,22 @@ test('pages of dead claims and of undelivered payments follow each other, too', 
   expect(await walk({ kind: 'lease_ended' })).toEqual(expect.arrayContaining(expected))
   await admin.query(set, [ids, 'undelivered', 'finality'])
   expect(await walk({ kind: 'undelivered', forMs: 1 })).toEqual(expected)
+})
+
+test('tokens of a payment that was only sent, or that the chain dropped, are not in the accounts', async () => {
+  const ledger = await openInstance(serviceUrl)
+  const amounts = { requiredBaseUnits: 1_000n, overpaidBaseUnits: 0n, blockTimeMs: Date.UTC(2026, 10, 22) }
+  const references = []
+  for (const end of [
+    'submitted',
+    'reversed',
+    'reversed_served',
+    'unmatched',
+    'submitted_unmatched',
+    'claimed',
+  ] as const) {
+    const seeded = await seedPayment(ledger, { wallet: sampleAddress(), endpoint: '/api/x', ...amounts, end })
+    references.push(assertPresent(readReference(seeded), 'a seeded payment has a reference'))
+  }
+  expect(await ledger.lifecycle.findAccounted(references)).toEqual(new Set(references.slice(3)))
 })

@@ -7,6 +7,7 @@ import type { Presentation } from '../../src/payment/presentations.ts'
 import { openPool } from '../kernel/openKernel.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { openInstance } from './instance.ts'
+import { sampleAddress } from './samplePayment.ts'
 
 const wallet = assertPresent(readAddress('So11111111111111111111111111111111111111112'), 'it is an address')
 
@@ -33,6 +34,10 @@ test('the first presentation stays, whatever is presented later', async () => {
   }
 
   expect(await presentations.record(later)).toEqual(first)
+  expect(await presentations.find(first)).toEqual(first)
+  const other = { ...later, wallet: sampleAddress() }
+  expect(await presentations.find(other), 'another wallet has not presented it').toBeUndefined()
+  expect(await presentations.record(other)).toEqual(other)
   expect(await presentations.find(first)).toEqual(first)
   const { reference } = presentationOf(2)
   expect(await presentations.findPresented([first.reference, reference])).toEqual(new Set([first.reference]))

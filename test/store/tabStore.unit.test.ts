@@ -11,6 +11,7 @@ const unused = (): never => {
 }
 const kernel = { append: unused, read: unused, readMany: unused, drained: unused }
 const todayMs = Date.UTC(2026, 10, 27)
+const dayMs = 24 * 60 * 60 * 1000
 
 function tabWith(deposits: readonly (readonly [baseUnits: bigint, effectiveAtMs: number])[]): Tab {
   const keys = { sessionKey: wallet, bearerHash: undefined }
@@ -31,13 +32,18 @@ function tabWith(deposits: readonly (readonly [baseUnits: bigint, effectiveAtMs:
 }
 
 test('deposits of earlier days do not count as spent today, and those of today do not hide what was spent', async () => {
+  const since: unknown[] = []
   const spent = (tab: Tab, tally: bigint) => {
-    const database = scriptedDatabase(() => [{ amount: String(tally), deposits: tab.deposits.length }])
+    const database = scriptedDatabase((_statement, values) => {
+      since.push(values.at(-1))
+      return [{ amount: String(tally), deposits: tab.deposits.length }]
+    })
     const store = createTabStore({ database, pool: { query: unused }, kernel, clock: heldClock })
-    return store.spentTodayBaseUnits(tab, todayMs + 60_000)
+    return store.spentTodayBaseUnits(tab, todayMs + dayMs - 1)
   }
   const yesterday = [500n, todayMs - 1] as const
   // The tally of the day is what was taken less what was deposited: 30 and 100.
   expect(await spent(tabWith([yesterday]), 30n)).toBe(30n)
   expect(await spent(tabWith([yesterday, [100n, todayMs]]), -70n)).toBe(30n)
+  expect(since).toEqual(Array(2).fill(new Date(todayMs)))
 })

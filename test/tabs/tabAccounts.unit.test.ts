@@ -28,8 +28,8 @@ function tabWith(changes: Partial<Tab>, endsAtMs = nowMs + 1): Tab {
   }
 }
 
-async function show(tab: Tab | undefined, id = tabWith({}).id) {
-  const accounts = createTabAccounts({
+function openAccounts(tab: Tab | undefined, closed: unknown[] = []) {
+  return createTabAccounts({
     clock: heldClock,
     tabs: {
       find: () => Promise.resolve(tab),
@@ -38,7 +38,10 @@ async function show(tab: Tab | undefined, id = tabWith({}).id) {
       spentTodayBaseUnits: unused,
       listHolding: unused,
       totals: unused,
-      close: unused,
+      close(...question) {
+        closed.push(question)
+        return Promise.resolve(3n)
+      },
       replaceKeys: unused,
     },
     terms: [],
@@ -46,8 +49,9 @@ async function show(tab: Tab | undefined, id = tabWith({}).id) {
     tabWallets: () => [],
     slot: () => 1,
   })
-  return accounts.show(id)
 }
+
+const show = (tab: Tab | undefined, id = tabWith({}).id) => openAccounts(tab).show(id)
 
 test('a tab is open until its end, and then ended, unless it was closed', async () => {
   expect((await show(tabWith({})))?.facts).toMatchObject({ state: 'open', isFinal: false, balanceBaseUnits: '3' })
@@ -66,4 +70,15 @@ test('a tab shows its newest session key, and the limits and the kind of keys of
 test('a text that is not the id of a tab, and a tab that is not on record, show nothing', async () => {
   expect(await show(tabWith({}), 'not a tab')).toBeUndefined()
   expect(await show(undefined)).toBeUndefined()
+})
+
+test('a tab is closed by the key that asked for it, and the amount that is owed is a text', async () => {
+  const closed: unknown[] = []
+  const { id } = tabWith({})
+  expect(await openAccounts(tabWith({}), closed).close(id, 'session_key')).toBe('3')
+  await openAccounts(tabWith({}), closed).close(id, 'wallet')
+  expect(closed).toEqual([
+    [id, 'session_key', nowMs],
+    [id, 'wallet', nowMs],
+  ])
 })

@@ -91,5 +91,12 @@ test('a bearer key needs a limit for the day that the service permits, and every
   expect(isOrder({ bearerSha256 })).toBe(false)
   expect(isOrder({ bearerSha256, maxPerDayUsd: 2.000001 })).toBe(false)
   expect(isOrder({})).toBe(false)
-  expect(isOrder({ tab: tab.id, sessionKey: wallet })).toBe(false)
+  expect(isOrder({ tab: tab.id })).toBe(true)
+  for (const terms of [
+    { sessionKey: wallet },
+    { bearerSha256, maxPerDayUsd: 1 },
+    { maxPerRequestUsd: 1 },
+    { maxPerDayUsd: 1 },
+  ])
+    expect(isOrder({ tab: tab.id, ...terms }), 'a tab keeps the terms of its opening').toBe(false)
 })

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest'
+import type { Address } from '@tollbook/core/address'
+import { assertPresent } from '@tollbook/core/assert'
+import { silentLog } from '../../src/machine/log.ts'
+import { signatureOf } from '../../src/payment/paymentReference.ts'
+import { defaultSplit } from '../../src/pricing/splitSetting.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { readOpenHolderPayout, recordHolderPayout } from '../../src/store/holderPayoutStore.ts'
+import { findPaidWallets, readDebts, readLeastPayout, recordPayout } from '../../src/store/payoutStore.ts'
+import { seedPayment, type SeededPayment } from '../reports/seedPayment.ts'
+import { afterFile } from '../support/afterFile.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { openInstance } from './instance.ts'
+import { sampleAddress, sampleMint, samplePrice, sampleReference } from './samplePayment.ts'
+
+/* Debts that payouts read: of one mint, one plan and one wallet among others. */
+
+const { serviceUrl, adminUrl } = await createTestDatabase()
+const ledger = await openInstance(serviceUrl)
+const database = openDatabase({ databaseUrl: adminUrl, applicationName: 'test', connectionsMax: 2, log: silentLog })
+afterFile(() => database.destroy())
+const endpoint = '/api/x'
+const otherMint = sampleAddress()
+
+function seed(given: Partial<SeededPayment> = {}) {
+  const blockTimeMs = Date.UTC(2026, 10, 22)
+  const payment = { wallet: sampleAddress(), endpoint, requiredBaseUnits: 1_000n, overpaidBaseUnits: 0n, blockTimeMs }
+  return seedPayment(ledger, { ...payment, end: 'finalized', ...given })
+}
+
+test('the smallest payout is a hundredth of the cheapest price of the newest list in its mint', async () => {
+  const publish = (...prices: readonly (readonly [Address, bigint])[]) =>
+    ledger.priceLists.publish({
+      kind: 'PriceListPublished',
+      source: 'fixed',
+      split: defaultSplit,
+      prices: prices.map(([mint, required], index) => ({ ...samplePrice(`/api/${index}`, required), mint })),
+    })
+  expect(await readLeastPayout(database, sampleMint)).toBe(0n)
+  await publish([sampleMint, 100n])
+  await publish([sampleMint, 5_000n], [sampleMint, 2_099n], [otherMint, 300n])
+  expect(await readLeastPayout(database, sampleMint)).toBe(20n)
+  expect(await readLeastPayout(database, otherMint)).toBe(3n)
+  expect(await readLeastPayout(database, sampleAddress())).toBe(0n)
+})
+
+test('overpayments of a wallet wait while one of its payments is not final, in the list of open work or not', async () => {
+  const [wallet = otherMint, another = otherMint] = [sampleAddress(), sampleAddress()].toSorted()
+  for (const payer of [wallet, another]) await seed({ wallet: payer, overpaidBaseUnits: 5n })
+  const overpaid = async () => {
+    const { debts, unsettled } = await readDebts(database, sampleMint)
+    return [debts, unsettled].map((list) =>
+      list.flatMap(({ account }) => (account.includes(':Overpaid:') ? [account.split(':').at(-1)] : [])),
+    )
+  }
+  await ledger.lifecycle.followOpenWork()
+  expect(await overpaid()).toEqual([[wallet, another], []])
+  await seed({ wallet, end: 'fulfilled' })
+  expect(await overpaid(), 'before the list has the payment').toEqual([[another], [wallet]])
+  await ledger.lifecycle.followOpenWork()
+  expect(await overpaid()).toEqual([[another], [wallet]])
+})
+
+async function payOut(mint: Address, wallet: Address, planId: string) {
+  const signature = assertPresent(signatureOf(sampleReference()), 'a Solana reference')
+  const payments = [{ account: 'Liabilities:Share:holders', wallet, paidBaseUnits: 3n }]
+  const paid = { kind: 'DistributionPaid', signature, planId, part: 1, mint, slot: 9, payments } as const
+  expect(await recordPayout(database, paid, Date.UTC(2026, 10, 23))).toMatchObject({ outcome: 'recorded' })
+}
+
+test('a wallet counts as paid in the mint of its payout only', async () => {
+  await seed({ price: { ...samplePrice(endpoint, 1_000n), mint: otherMint } })
+  await seed()
+  const [paid, paidElsewhere, unpaid] = [sampleAddress(), sampleAddress(), sampleAddress()]
+  await payOut(sampleMint, paid, 'one')
+  await payOut(otherMint, paidElsewhere, 'two')
+  expect(await findPaidWallets(database, sampleMint, [paid, paidElsewhere, unpaid])).toEqual(new Set([paid]))
+  expect(await findPaidWallets(database, otherMint, [paid, paidElsewhere, unpaid])).toEqual(new Set([paidElsewhere]))
+  expect(await findPaidWallets(database, sampleMint, [])).toEqual(new Set())
+})
+
+test('a plan for holders has paid its own parts, and not those of another plan', async () => {
+  await seed()
+  const account = 'Liabilities:Share:holders'
+  const planId = `payout_${'a'.repeat(32)}`
+  const terms = { account, amountBaseUnits: 20n, snapshotSha256: '0'.repeat(64), snapshotSlot: 1, excluded: [] }
+  const counts = { minimumBaseUnits: 1n, openAccountsMax: 0, lines: 1, parts: 1 }
+  const head = { kind: 'HolderPayoutPlanned', planId, mint: sampleMint, rule: 'pro-rata-1' } as const
+  expect(await recordHolderPayout(database, { ...head, ...terms, ...counts }, 0)).toBe('recorded')
+  await payOut(sampleMint, sampleAddress(), planId)
+  await payOut(sampleMint, sampleAddress(), 'another plan')
+  expect(await readOpenHolderPayout(database, sampleMint)).toEqual({
+    planId,
+    account,
+    amountBaseUnits: 20n,
+    paidBaseUnits: 3n,
+  })
+  expect(await readOpenHolderPayout(database, otherMint)).toBeUndefined()
+  const ended = { kind: 'HolderPayoutEnded', planId, mint: sampleMint, paidBaseUnits: 3n } as const
+  expect(await recordHolderPayout(database, ended, 0)).toBe('recorded')
+  expect(await readOpenHolderPayout(database, sampleMint)).toBeUndefined()
+})
