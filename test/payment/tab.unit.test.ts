@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { tabIdOf } from '@tollbook/core/tab'
-import { decideClose, decideReturn, isTabFinal, newLifecycle, type TabDepositOnRecord } from '../../src/payment/tab.ts'
+import {
+  decideClose,
+  decideReturn,
+  evolveLifecycle,
+  isTabFinal,
+  newLifecycle,
+  type TabDepositOnRecord,
+} from '../../src/payment/tab.ts'
 import { mint, referenceNumber, wallet } from './paymentStory.ts'
 
 type Standing = TabDepositOnRecord['standing']
@@ -59,4 +66,14 @@ test.each<[Standing, boolean]>([
 ])('a debit of a tab is final only if every deposit is: the second one is %s', (second, isFinal) => {
   expect(isTabFinal(tabWith({ standings: ['final', second] }))).toBe(isFinal)
   expect(isTabFinal(tabWith({ standings: [second, 'final'] }))).toBe(isFinal)
+})
+
+test('what was taken back for dropped deposits adds up, and replaced keys replace both', () => {
+  const of = { tab: tabIdOf(new Uint8Array(16).fill(1)), mint }
+  const closed = { kind: 'TabClosed', ...of, wallet, by: 'reversal', restBaseUnits: 0n } as const
+  const taken = (takenBackBaseUnits: bigint) => ({ kind: 'TabTakenBack', ...of, takenBackBaseUnits }) as const
+  const replaced = { kind: 'TabKeyReplaced', ...of, sessionKey: wallet, bearerHash: undefined } as const
+  const lifecycle = [replaced, closed, taken(30n), taken(20n)].reduce(evolveLifecycle, newLifecycle)
+  const keys = { sessionKey: wallet, bearerHash: undefined }
+  expect(lifecycle).toEqual({ version: 4, isClosed: true, takenBackBaseUnits: 50n, keys })
 })

@@ -224,3 +224,23 @@ test('each dollar has a wallet and decimals on record, and a start names every s
   for (const { variable } of settings.slice(0, 3)) expect(text).toContain(`  ${variable} (setting `)
   expect(text).toContain('3 settings of the ledger differ from')
 })
+
+test.each([
+  ['receipt-key', { kty: 'OKP', crv: 'Ed25519', x: 'A'.repeat(43) }, `key rotate ${'A'.repeat(43)}`],
+  ['payment-wallet', wallet, `wallet change ${wallet}`],
+  [`payment-wallet/${mint}`, wallet, `wallet change --mint ${mint} ${wallet}`],
+  ['tab-wallet', wallet, `wallet tabs change ${wallet}`],
+  [
+    'split',
+    [
+      { account: 'burn', perMille: 995 },
+      { account: 'provider', perMille: 5 },
+    ],
+    'split change burn:99.5,provider:0.5',
+  ],
+] as const)('a difference of %s names the command that changes it', (name, value, command) => {
+  const [period] = periodsOf([{ position: 4, event: { ...version(1, 'recorded', 0).event, name } }])
+  if (period === undefined) throw new Error('one version has one period')
+  const text = differencesText([differenceFrom({ name, value, variable: 'THE_VARIABLE' }, period)])
+  expect(text).toContain(`Set THE_VARIABLE back. To change the setting: npx tollbook ${command}`)
+})

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import type { Address } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { silentLog } from '../../src/machine/log.ts'
+import { decideUnmatched } from '../../src/payment/finality.ts'
+import { unknownPayment } from '../../src/payment/payment.ts'
 import { signatureOf } from '../../src/payment/paymentReference.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { openDatabase } from '../../src/store/database.ts'
@@ -10,7 +12,7 @@ import { findPaidWallets, readDebts, readLeastPayout, recordPayout } from '../..
 import { seedPayment, type SeededPayment } from '../reports/seedPayment.ts'
 import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { openInstance } from './instance.ts'
+import { mustAppend, openInstance } from './instance.ts'
 import { sampleAddress, sampleMint, samplePrice, sampleReference } from './samplePayment.ts'
 
 /* Debts that payouts read: of one mint, one plan and one wallet among others. */
@@ -99,4 +101,16 @@ test('a plan for holders has paid its own parts, and not those of another plan',
   const ended = { kind: 'HolderPayoutEnded', planId, mint: sampleMint, paidBaseUnits: 3n } as const
   expect(await recordHolderPayout(database, ended, 0)).toBe('recorded')
   expect(await readOpenHolderPayout(database, sampleMint)).toBeUndefined()
+})
+
+test('tokens of unknown senders are neither owed nor held for others, and undelivered prices are held', async () => {
+  const mint = sampleAddress()
+  const unearned = await seed({ end: 'released', price: { ...samplePrice(endpoint, 1_000n), mint } })
+  expect(unearned).toContain('solana:')
+  const { heldBaseUnits, debts } = await readDebts(database, mint)
+  const transfer = { wallet: undefined, mint, receivedBaseUnits: 70n, slot: 9 }
+  const decision = assertPresent(decideUnmatched(unknownPayment, transfer), 'the transfer is new')
+  await mustAppend(ledger, { reference: sampleReference(), before: unknownPayment, ...decision, nowMs: 0 })
+  expect(heldBaseUnits).toBeGreaterThan(0n)
+  expect(await readDebts(database, mint)).toMatchObject({ heldBaseUnits, debts })
 })

@@ -72,6 +72,9 @@ test('a quote is read back whole, with the amounts of the list that it names', a
   expect(await ledger.payments.findOpenQuote({ wallet, endpoint, ...landed })).toEqual(quote)
   const asked = { wallet, endpoint, memo, ...landed }
   expect(await ledger.payments.findBoundQuote(asked)).toEqual(quote)
+  const late = { wallet, endpoint, landedAtMs: quote.expiresAtMs + 500, landedSlot: slot }
+  expect(await ledger.payments.findOpenQuote({ ...late, graceMs: 501 })).toEqual(quote)
+  expect(await ledger.payments.findOpenQuote({ ...late, graceMs: 500 })).toBeUndefined()
   expect(await ledger.payments.findBoundQuote({ ...asked, memo: 'another' })).toBeUndefined()
 })
 

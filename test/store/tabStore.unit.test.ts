@@ -1,9 +1,20 @@
 import { expect, test } from 'vitest'
+import { assertPresent } from '@tollbook/core/assert'
 import { tabIdOf } from '@tollbook/core/tab'
+import type { Item } from '@tollbook/ledger/item'
+import type { RecordedEvent } from '@tollbook/ledger/port'
+import { prepaidOn } from '../../src/accounting/account.ts'
+import { decideFulfil } from '../../src/payment/attempt.ts'
+import { decideFinality } from '../../src/payment/finality.ts'
+import { evolveAll, type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
+import { streamIdOf } from '../../src/payment/paymentReference.ts'
 import { newLifecycle, type Tab } from '../../src/payment/tab.ts'
+import { wholeDeposit } from '../../src/pricing/currentPrice.ts'
+import { paymentItem } from '../../src/store/paymentItem.ts'
 import { createTabStore } from '../../src/store/tabStore.ts'
 import { heldClock } from '../jobs/jobFixture.ts'
-import { mint, referenceNumber, wallet } from '../payment/paymentStory.ts'
+import { mint, referenceNumber, settlementOf, wallet } from '../payment/paymentStory.ts'
+import { claimOf } from './samplePayment.ts'
 import { scriptedDatabase } from '../support/scriptedDatabase.ts'
 
 const unused = (): never => {
@@ -45,5 +56,95 @@ test('deposits of earlier days do not count as spent today, and those of today d
   // The tally of the day is what was taken less what was deposited: 30 and 100.
   expect(await spent(tabWith([yesterday]), 30n)).toBe(30n)
   expect(await spent(tabWith([yesterday, [100n, todayMs]]), -70n)).toBe(30n)
-  expect(since).toEqual(Array(2).fill(new Date(todayMs)))
+  expect(since).toEqual([new Date(todayMs), new Date(todayMs)])
+})
+
+const tabId = tabIdOf(streamIdOf(referenceNumber(1)).subarray(1))
+
+/** The events of a change, as the kernel returns them. */
+function recorded({ events }: Item, from: number): readonly RecordedEvent[] {
+  return events.map((event, index) => {
+    const position = from + index + 1
+    return { ...event, position, version: position, recordedAtMs: todayMs, leafHash: '' }
+  })
+}
+
+/** Events of a deposit of 100 base units that opened the tab and is final. */
+function openingDeposit(): readonly RecordedEvent[] {
+  const reference = referenceNumber(1)
+  const { price } = settlementOf(reference)
+  const ofDeposit = { ...price, requiredBaseUnits: 100n, ...wholeDeposit(100n) }
+  const paid = { price: ofDeposit, burnedBaseUnits: 0n, receivedBaseUnits: 100n, memo: 'tollbook:x' }
+  const settlement = settlementOf(reference, paid)
+  const { change, attemptId } = claimOf(settlement)
+  let before = evolveAll(unknownPayment, change.events, todayMs)
+  const items = [paymentItem(change)]
+  const { terms } = tabWith([])
+  const command = { attemptId, orderDigest: 'ab'.repeat(32), answerDigest: 'cd', deposit: { tab: tabId, terms } }
+  for (const decide of [
+    (state: PaymentState) => decideFulfil(state, command),
+    (state: PaymentState) => decideFinality(state, { kind: 'finalized', slot: 1 }),
+  ]) {
+    const decision = assertPresent(decide(before), 'the step applies')
+    items.push(paymentItem({ reference, before, ...decision, nowMs: todayMs }))
+    before = evolveAll(before, decision.events, todayMs)
+  }
+  return items.reduce<readonly RecordedEvent[]>((all, item) => all.concat(recorded(item, all.length)), [])
+}
+
+/** A tab whose balance a test sets. Counts the readings of its deposits. */
+function openStore(balances: readonly bigint[] = [100n]) {
+  const [deposit, left] = [openingDeposit(), [...balances]]
+  const state = { isRecorded: true, reads: 0, nowMs: 1 }
+  let lifecycle: readonly RecordedEvent[] = []
+  const steps: string[] = []
+  const store = createTabStore({
+    clock: { ...heldClock, monotonicMs: () => state.nowMs },
+    database: scriptedDatabase(() => {
+      state.reads += 1
+      return state.isRecorded ? [{ id: Buffer.from(streamIdOf(referenceNumber(1))), is_first: true }] : []
+    }),
+    pool: {
+      query: Object.assign(() => {
+        const balance = (left.length > 1 ? left.shift() : left[0]) ?? 0n
+        return Promise.resolve({ rows: [{ mint, name: prepaidOn(tabId), balance: balance.toString() }] })
+      }),
+    },
+    kernel: {
+      ...kernel,
+      readMany: () => Promise.resolve([deposit, lifecycle]),
+      append(item) {
+        steps.push(item.step)
+        lifecycle = [...lifecycle, ...recorded(item, lifecycle.length)]
+        return Promise.resolve({ outcome: 'appended', recordedAtMs: todayMs, leaves: [] })
+      },
+    },
+  })
+  return { store, state, steps }
+}
+
+test('a tab is read once in two seconds, again after a change of it, and never remembered as missing', async () => {
+  const { store, state } = openStore()
+  state.isRecorded = false
+  expect([await store.find(tabId), await store.find(tabId), state.reads]).toEqual([undefined, undefined, 2])
+  state.isRecorded = true
+  const tab = assertPresent(await store.find(tabId), 'the deposit is on record')
+  expect(tab).toMatchObject({ id: tabId, wallet, mint, deposits: [{ baseUnits: 100n, standing: 'final' }] })
+  expect(await store.find(tabId)).toBe(tab)
+  expect(state.reads).toBe(3)
+  expect(await store.replaceKeys(tab, { sessionKey: undefined, bearerHash: 'ef' }, todayMs)).toBe(true)
+  const changed = assertPresent(await store.find(tabId), 'the tab stays on record')
+  expect(changed).toMatchObject({ bearerHash: 'ef', sessionKey: undefined, lifecycle: { version: 1 } })
+  expect([await store.findAgain(tab), state.reads], 'it was read again since').toEqual([changed, 4])
+  expect([await store.findAgain(changed), state.reads]).toEqual([changed, 5])
+  state.nowMs += 2_001
+  await store.find(tabId)
+  expect(state.reads).toBe(6)
+})
+
+test('a closing owes what the tab has, and what a hold returns meanwhile', async () => {
+  const { store, steps } = openStore([70n, 30n, 0n])
+  expect(await store.close(tabId, 'wallet', todayMs)).toBe(100n)
+  expect(steps).toEqual(['tab_lifecycle.close', 'tab_lifecycle.return'])
+  expect(await store.close(tabId, 'wallet', todayMs), 'nothing is left').toBeUndefined()
 })
