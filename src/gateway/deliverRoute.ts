@@ -23,11 +23,16 @@ export interface RouteDeps {
   readonly client: UpstreamClient
 }
 
+export interface RouteOrder {
+  readonly order: Parameters
+  readonly job: Job
+}
+
 /** A failure releases the payment, so that the caller can repeat the order with the same proof. */
 export async function deliverRoute(
   deps: RouteDeps,
   { route, schema, prices: { unit } }: CheckedRoute,
-  { order, job }: { readonly order: Parameters; readonly job: Job },
+  { order, job }: RouteOrder,
 ): Promise<Outcome> {
   const { clock, client } = deps
   const { metered } = job
@@ -45,11 +50,7 @@ export async function deliverRoute(
   }
 }
 
-function requestOf(
-  { entry }: UpstreamClient,
-  route: RouteEntry,
-  { order, job }: { readonly order: Parameters; readonly job: Job },
-): RouteRequest {
+function requestOf({ entry }: UpstreamClient, route: RouteEntry, { order, job }: RouteOrder): RouteRequest {
   const { target, body: json } = requestFor(route, order)
   const body = json ?? job.body?.bytes
   const contentType = json === undefined ? job.body?.contentType : 'application/json'
@@ -146,7 +147,7 @@ function sendable(headers: Sendable): Readonly<Record<string, string>> {
   )
 }
 
-function metaOf({ name }: UpstreamClient, clock: Clock): Meta {
+export function metaOf({ name }: UpstreamClient, clock: Clock): Meta {
   return { source: name, asOf: isoTime(clock.nowMs()), cached: false }
 }
 

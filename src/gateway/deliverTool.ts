@@ -2,34 +2,26 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { z } from 'zod'
 import { assertPresent } from '@tollbook/core/assert'
 import { isWellFormed, type Json } from '@tollbook/core/canonicalJson'
-import { type Clock, isoTime } from '@tollbook/core/clock'
 import { readBytes } from '../outbound/readBytes.ts'
 import type { Job, Outcome } from '../product/product.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
-import type { Parameters } from './checkParameters.ts'
 import { usageOf } from './answerUsage.ts'
+import { metaOf, type RouteDeps, type RouteOrder } from './deliverRoute.ts'
 import { failureOf } from './failureOf.ts'
 import { failureOfStatus, judgeJson } from './judgeAnswer.ts'
 import type { RouteEntry } from './productsFile.ts'
 import type { CheckedRoute } from './checkRoute.ts'
-import type { OpenAnswer, UpstreamClient } from './upstreamClient.ts'
+import type { OpenAnswer } from './upstreamClient.ts'
 
-export interface ToolDeps {
-  readonly clock: Clock
-  readonly client: UpstreamClient
+export interface ToolDeps extends RouteDeps {
   readonly version: string
-}
-
-export interface ToolOrder {
-  readonly order: Parameters
-  readonly job: Job
 }
 
 /** Opens a separate MCP session for every order: a server could forget a shared session, which would fail a paid order. */
 export async function deliverTool(
   deps: ToolDeps,
   { route, prices: { unit } }: CheckedRoute,
-  { order, job }: ToolOrder,
+  { order, job }: RouteOrder,
 ): Promise<Outcome> {
   const { client, clock, version } = deps
   const name = assertPresent(route.tool, 'a route to an MCP server names its tool')
@@ -49,8 +41,7 @@ export async function deliverTool(
     // Delete the session. Otherwise a server with sessions would keep a session for every order.
     await mcpTransport.terminateSession().catch(() => undefined)
     exchanges.end()
-    const meta = { source: client.name, asOf: isoTime(clock.nowMs()), cached: false }
-    return { kind: 'delivered', data, meta, ...(usage === undefined ? {} : { usage }) }
+    return { kind: 'delivered', data, meta: metaOf(client, clock), ...(usage === undefined ? {} : { usage }) }
   } catch (error) {
     return failureOf(exchanges.end(error) ?? asFailure(error))
   } finally {

@@ -173,9 +173,7 @@ function bodyOf({ method, path, requestBody }: Operation, remarks: string[]): Bo
   const json =
     types.find((type) => /^application\/json\s*(;|$)/i.test(type)) ?? types.find((type) => /\+json\s*(;|$)/i.test(type))
   if (json === undefined) {
-    const plain = types
-      .map((type) => type.split(';')[0]?.trim().toLowerCase() ?? '')
-      .filter((type) => !type.includes('*'))
+    const plain = withoutParameters(types).filter((type) => !type.includes('*'))
     if (plain.length === 0)
       throw new SchemaProblem(`operation "${method} ${path}" takes any media type; write its route by hand`)
     return { ...none, types: plain }
@@ -186,6 +184,10 @@ function bodyOf({ method, path, requestBody }: Operation, remarks: string[]): Bo
   const example = media?.example ?? (isSchema(listed) ? listed['value'] : undefined) ?? exampleOf(media?.schema)
   const schema = plainSchema(media?.schema ?? { type: 'object' })
   return { ...none, schema: isSchema(schema) ? schema : {}, examples: [example, exampleOf(schema, true)] }
+}
+
+function withoutParameters(types: readonly string[]): readonly string[] {
+  return types.map((type) => type.split(';')[0]?.trim().toLowerCase() ?? '')
 }
 
 const combinators = ['allOf', 'anyOf', 'oneOf', 'if', 'not']
@@ -269,9 +271,7 @@ function exampleFor(parameters: Schema, inputs: readonly Input[], body: Body): S
 }
 
 function answersOf(types: readonly string[]): Schema {
-  const plain = [...new Set(types.map((type) => type.split(';')[0]?.trim().toLowerCase() ?? ''))].filter(
-    (type) => type !== '',
-  )
+  const plain = [...new Set(withoutParameters(types))].filter((type) => type !== '')
   const isPlainJson = plain.every((type) => type === 'application/json')
   return {
     ...(plain.length === 0 || isPlainJson ? {} : { content_types: plain }),

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { z } from 'zod'
 import type { BuiltinChoice } from '../product/builtinName.ts'
-import { checkRoute, type RouteContext } from './checkRoute.ts'
+import { type CheckedRoute, checkRoute, type RouteContext } from './checkRoute.ts'
 import { type FileMistake, mistakesOf } from './fileMistake.ts'
 import { fillVariables, findWrittenSecrets, type ReadVariable } from './fileVariables.ts'
 import { expandOpenApi } from './openApiEntries.ts'
@@ -16,7 +16,6 @@ import {
   upstreamShape,
 } from './productsFile.ts'
 import { readYaml } from './readYaml.ts'
-import type { CheckedRoute } from './checkRoute.ts'
 
 export interface ProductsFile {
   readonly builtin: readonly BuiltinChoice[]

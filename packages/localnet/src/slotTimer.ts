@@ -28,7 +28,9 @@ export function startSlotTimer(options: SlotTimerOptions): SlotTimer {
 /** Sleeps between slots, because an interval could fire twice after a slow slot. */
 async function run({ slotMs, advance, clock, log }: SlotTimerOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await clock.sleep(slotMs, signal).catch(rethrowUnless(signal))
+    await clock.sleep(slotMs, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error
+    })
     if (signal.aborted) return
     try {
       advance()
@@ -36,11 +38,5 @@ async function run({ slotMs, advance, clock, log }: SlotTimerOptions, signal: Ab
       // The disk may be full, for example. The next tick tries again, and until then the chain does not advance.
       log.error({ error: describeError(error) }, 'local_chain_slot_failed')
     }
-  }
-}
-
-function rethrowUnless(signal: AbortSignal): (error: unknown) => void {
-  return (error) => {
-    if (!signal.aborted) throw error
   }
 }

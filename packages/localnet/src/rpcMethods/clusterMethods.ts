@@ -31,7 +31,10 @@ export function clusterMethods(node: ChainNode): RpcMethods {
     getBlockHeight: rpcMethod(onlyContext, (params) => contextSlot(node, params?.[0])),
     getEpochInfo: rpcMethod(onlyContext, (params) => epochInfo(node, contextSlot(node, params?.[0]))),
     getTransactionCount: rpcMethod(onlyContext, () => node.history.length()),
-    getLatestBlockhash: rpcMethod(onlyContext, (params) => latestBlockhash(node, contextSlot(node, params?.[0]))),
+    getLatestBlockhash: rpcMethod(onlyContext, (params) => {
+      const slot = contextSlot(node, params?.[0])
+      return inContext(slot, blockhashJson(node, slot))
+    }),
     isBlockhashValid: rpcMethod(z.tuple([blockhashParam, contextConfig.optional()]), ([blockhash, config]) => {
       const isValid = node.isBlockhashValid(encodeBase58(blockhash), commitmentOf(config))
       return inContext(contextSlot(node, config), isValid)
@@ -60,10 +63,6 @@ function epochInfo(node: ChainNode, slot: number) {
 }
 
 /** At an older commitment, the hash is valid for fewer further slots. */
-function latestBlockhash(node: ChainNode, slot: number) {
-  const value = {
-    blockhash: node.bank.slots.blockhashOf(slot),
-    lastValidBlockHeight: slot + node.bank.slots.blockhashSlots,
-  }
-  return inContext(slot, value)
+export function blockhashJson({ bank: { slots } }: ChainNode, slot: number) {
+  return { blockhash: slots.blockhashOf(slot), lastValidBlockHeight: slot + slots.blockhashSlots }
 }

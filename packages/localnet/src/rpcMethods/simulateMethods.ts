@@ -16,11 +16,11 @@ import {
   inContext,
   rpcMethod,
 } from '../rpcMethod.ts'
-import type { Commitment } from '../slots.ts'
 import type { TransactionError } from '../transactionError.ts'
 import { chargedLamports } from '../tokenBalances.ts'
 import { innerInstructionsJson, loadedAddressesJson, returnDataJson, tokenBalanceJson } from '../transactionMeta.ts'
 import { readWireParam, wireEncodings } from '../wireParam.ts'
+import { blockhashJson } from './clusterMethods.ts'
 import { resolveOrRefuse, signatureFailure } from './sendMethods.ts'
 
 const simulateConfig = configParam({
@@ -49,7 +49,7 @@ export function simulateMethods(node: ChainNode): RpcMethods {
         return inContext(state.slot, refusal === undefined ? simulate(node, transaction, config) : refused(refusal))
       }
       if (config.sigVerify === true) throw invalidParams('sigVerify may not be used with replaceRecentBlockhash')
-      const replacementBlockhash = newestBlockhash(node, commitmentOf(config))
+      const replacementBlockhash = blockhashJson(node, node.bankSlot(commitmentOf(config)))
       return inContext(state.slot, { ...simulate(node, transaction, config), replacementBlockhash })
     }),
   }
@@ -115,9 +115,4 @@ function refused(error: TransactionError): SimulationJson {
     innerInstructions: null,
     replacementBlockhash: null,
   }
-}
-
-function newestBlockhash(node: ChainNode, commitment: Commitment): Json {
-  const slot = node.bankSlot(commitment)
-  return { blockhash: node.bank.slots.blockhashOf(slot), lastValidBlockHeight: slot + node.bank.slots.blockhashSlots }
 }
