@@ -39,7 +39,7 @@ const reports = {
   burns: { title: 'Burns', read: burnSums, accepts: [...days, 'by'], isCursor: isGroup },
   distributions: { title: 'Distributions', read: distributionSums, accepts: [...days, 'by'], isCursor: isGroup },
   refunds: { title: 'Refunds', read: refundList, accepts: [...days, 'wallet', 'refund'], isCursor: isPlace },
-  decisions: { title: 'Decisions of people', read: decisionList, accepts: days, isCursor: isPosition },
+  'decision-log': { title: 'Decisions of people', read: decisionList, accepts: days, isCursor: isPosition },
   payouts: { title: 'Payouts', read: payoutList, accepts: [...days, 'wallet'], isCursor: isPlace },
   liabilities: { title: 'Liabilities', read: liabilities, accepts: ['owedTo'], isCursor: () => true },
   prepaid: { title: 'Prepaid by age', read: prepaidByMonth, accepts: [] },

@@ -71,10 +71,10 @@ const record = (call: 'record_goodwill' | 'record_refund', body: string, databas
 const reports = createReports(finance, { mint: sampleMint, decimals: 6 })
 
 async function decisions(given: Record<string, string> = {}) {
-  const question = readQuestion('decisions', given)
+  const question = readQuestion('decision-log', given)
   assert(!isProblems(question), JSON.stringify(question))
   while ((await rollUp(service)) > 0);
-  return (await reports.table('decisions', question)).read
+  return (await reports.table('decision-log', question)).read
 }
 
 test('the migration applies the file of a new kind, and only members of its role record its events', async () => {
@@ -134,7 +134,7 @@ test('the decisions of a month, of a mint and of each page are those of the repo
   const second = await decisions({ limit: '2', cursor: first.next ?? '' })
   expect([...first.rows, ...second.rows]).toEqual(whole.rows)
   expect(second.next).toBeUndefined()
-  const question = readQuestion('decisions', {})
+  const question = readQuestion('decision-log', {})
   assert(!isProblems(question), 'it has no problem')
-  expect(await text((await reports.csv('decisions', question)).read)).toContain("'=late")
+  expect(await text((await reports.csv('decision-log', question)).read)).toContain("'=late")
 })

@@ -39,7 +39,7 @@ const shown: Readonly<Record<string, readonly string[]>> = {
     'reason',
     'payout',
   ],
-  decisions: [
+  'decision-log': [
     'decidedAt',
     'decision',
     'reference',
