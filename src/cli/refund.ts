@@ -4,6 +4,7 @@ import { readSubject } from '../diagnosis/readSubject.ts'
 import type { RefundAction } from '../diagnosis/recordDecision.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { refusedExitCode } from './runCommand.ts'
+import type { OpenDiagnosis } from '../diagnosis/openDiagnosis.ts'
 import { withDiagnosis } from './diagnosisAccess.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
@@ -63,9 +64,7 @@ export function runDecision(deps: CommandDeps, action: RefundAction, { payment, 
       throw new UsageProblem('<payment>', `must be a signature (got ${payment.slice(0, 100)})`)
     // `explain --book` does not require these options. The decision then refuses an empty reason or name.
     const { role = 'finance', reason = '', by = '' } = flags
-    const amountBaseUnits = flags.amount === undefined ? undefined : parseDecimal(flags.amount, diagnosis.decimals)
-    if (flags.amount !== undefined && amountBaseUnits === undefined)
-      throw new UsageProblem('--amount', `must be a decimal such as 0.5 (got ${flags.amount})`)
+    const amountBaseUnits = flags.amount === undefined ? undefined : await readAmount(diagnosis, payment, flags.amount)
     const outcome = await diagnosis.decide({ action, reference: subject.reference, by, role, reason, amountBaseUnits })
     if (!outcome.recorded) {
       deps.stderr.write(`nothing was recorded: ${outcome.why}\n`)
@@ -74,4 +73,21 @@ export function runDecision(deps: CommandDeps, action: RefundAction, { payment, 
     deps.stdout.write(`${JSON.stringify(outcome)}\n`)
     return 0
   })
+}
+
+/** Reads the amount in the decimals of the mint that paid, which may be a dollar and not the token of the service. */
+export async function readAmount(
+  diagnosis: Pick<OpenDiagnosis, 'explain' | 'decimals'>,
+  payment: string,
+  amount: string,
+): Promise<bigint> {
+  const explained = await diagnosis.explain(payment)
+  const { decimals } = typeof explained === 'string' ? diagnosis : explained
+  const baseUnits = parseDecimal(amount, decimals)
+  if (baseUnits === undefined)
+    throw new UsageProblem(
+      '--amount',
+      `must be a decimal such as 0.5, with at most ${decimals} digits after the point (got ${amount})`,
+    )
+  return baseUnits
 }
