@@ -79,12 +79,13 @@ export interface StreamingDeps {
  */
 export async function sendStream(deps: StreamingDeps, context: Context, answer: StreamedAnswer): Promise<void> {
   const response = context.res
-  context.respond = false
   context.status = answer.status
   context.set(answer.headers)
   // Node throws if a trailer is announced in HTTP/1.0, which has none. The caller can fetch the receipt.
   if (context.req.httpVersionMinor === 0) context.remove('trailer')
   response.flushHeaders()
+  // Koa answers an error until here, so that no caller waits for an answer that cannot start.
+  context.respond = false
   const caller = followCaller(deps.clock, response, answer.callerWaitMaxMs)
   try {
     for await (const chunk of answer.chunks) {

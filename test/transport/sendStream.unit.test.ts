@@ -8,15 +8,16 @@ import { onceSent, sendStream } from '../../src/transport/send.ts'
 import { listen } from '../../src/transport/server.ts'
 import { afterFile } from '../support/afterFile.ts'
 
-async function serveChunks(chunks: () => AsyncGenerator<Uint8Array>, clock = systemClock) {
+async function serveChunks(chunks: () => AsyncGenerator<Uint8Array>, clock = systemClock, contentType = 'text/plain') {
   const ends: string[] = []
   const app = new Koa()
   app.on('error', () => undefined)
+  app.use((context, next) => next().catch((error: Error) => void (context.body = error.message)))
   app.use(async (context) => {
     onceSent(context, () => ends.push('sent'))
     await sendStream({ clock, log: silentLog }, context, {
       status: 200,
-      headers: { 'content-type': 'text/plain', trailer: 'x-end' },
+      headers: { 'content-type': contentType, trailer: 'x-end' },
       chunks: chunks(),
       trailers: () => ({ 'x-end': 'the end' }),
       dispatch: () => undefined,
@@ -60,6 +61,11 @@ test('a stream reaches a caller of HTTP/1.0, such as a proxy, without trailers',
   const { received, isReset } = await ask(port, '1.0')
   expect(received).toMatch(/^HTTP\/1\.1 200 OK\r\n(?!.*trailer).*\r\n\r\nonetwo$/is)
   expect([isReset, ends]).toEqual([false, ['sent', 'ended']])
+})
+
+test('a stream whose headers cannot be sent is answered as an error, so that no caller waits for it', async () => {
+  const { port } = await serveChunks(async function* () {}, systemClock, 'text/plain\r\n')
+  expect((await ask(port, '1.1')).received).toContain('Invalid character in header content')
 })
 
 test('a stream that breaks is not taken for a whole one, in HTTP/1.1 and in HTTP/1.0', async () => {
