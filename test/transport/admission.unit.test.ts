@@ -198,8 +198,9 @@ test('only the time of quotes is measured, and each payer is seen', () => {
   const admission = createAdmission({ now: () => nowMs, limitAtStart: 100, adapt: () => 100, load })
   afterFile(() => Promise.resolve(admission.close()))
   const [asking, paying] = [admission.enter(quote), admission.enter(proof)]
-  nowMs += 250
+  nowMs += 100
   paying?.leave()
+  nowMs += 150
   asking?.leave()
   expect([quoted, payers]).toEqual([[250], 0])
   buy(admission.enter(proof))
