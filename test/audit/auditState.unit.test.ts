@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type AuditReport, exitCodeOf } from '@tollbook/audit/auditReport'
 import { AuditRun, type AuditRunDeps } from '@tollbook/audit/auditRun'
 import { hostClock } from '@tollbook/audit/clock'
+import { addPosition, newStream } from '../../packages/audit/src/auditedStream.ts'
 import { AuditState } from '../../packages/audit/src/auditState.ts'
 import { aspects, Findings } from '../../packages/audit/src/findings.ts'
 import { reportUnknownKinds } from '../../packages/audit/src/unknownKinds.ts'
@@ -36,6 +37,15 @@ test('an unknown kind is one finding, at its first stream, whatever events its s
     [1, 'kind news', 'this auditor does not know the kind: 2 streams with 2 events are not judged'],
     [3, 'streams that begin with Sent', 'this auditor does not know the kind: 1 stream with 2 events is not judged'],
   ])
+})
+
+test('the positions of a stream are ranges as Postgres writes them', () => {
+  const row = newStream('solana:one', 'payment', 1)
+  const texts = [1, 3, 4, 7, 8].map((position) => {
+    addPosition(row, position)
+    return row.positions
+  })
+  expect(texts).toEqual(['{[1,2)}', '{[1,2),[3,4)}', '{[1,2),[3,5)}', '{[1,2),[3,5),[7,8)}', '{[1,2),[3,5),[7,9)}'])
 })
 
 test('the state is saved when the signatures of its events have been verified, because no later audit verifies them', async () => {

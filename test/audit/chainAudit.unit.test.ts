@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { ChainAudit } from '../../packages/audit/src/chainAudit.ts'
 import { type ChainNode, type ChainTransaction, signaturesPerPage } from '../../packages/audit/src/chainNode.ts'
 import { associatedTokenAccount } from '../../packages/audit/src/tokenAccountAddress.ts'
+import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { isoTime } from '@tollbook/core/clock'
 import { sampleAddress } from '../store/samplePayment.ts'
@@ -136,6 +137,16 @@ test.each([
   await findingsOf(ledger, chain, ['TransferReceived'])
   const found = ledger.replay.findings.all().filter(({ code }) => code === 'transaction_contradicts')
   expect(found.map(({ message }) => message)).toEqual(messages)
+})
+
+test('every event is verified, however many wait for the node', async () => {
+  const ledger = served()
+  const read = assertPresent(ledger.events[0], 'the ledger has events')
+  const audit = new ChainAudit(nodeOf({}), ledger.replay, { paymentWallet: present, recordedWithinMs: hourMs })
+  for (let position = 1; position <= 40; position++)
+    audit.note({ ...read, onChain: () => ({ is: 'failed', finalizedSlot: 900 }) }, position)
+  await audit.drain()
+  expect(audit.figures.dropped).toBe(40)
 })
 
 test('a transfer of the amount of a confirmed burn contradicts the ledger, because nothing was burned', async () => {

@@ -164,13 +164,18 @@ describe('an export with a resume file', () => {
 describe('the command', () => {
   const unreachable: typeof globalThis.fetch = () => Promise.reject(new Error('no node'))
 
-  async function run(argv: readonly string[], fetch = unreachable, known: Partial<KnownLedger> = {}) {
+  async function run(
+    argv: readonly string[],
+    fetch = unreachable,
+    known: Partial<KnownLedger> = {},
+    interrupted = new AbortController().signal,
+  ) {
     const written = { stdout: '', stderr: '' }
     const streamOf = (name: 'stdout' | 'stderr') => ({ write: (text: string) => (written[name] += text) })
     const code = await runAuditCommand(argv, {
       stdout: streamOf('stdout'),
       stderr: streamOf('stderr'),
-      interrupted: new AbortController().signal,
+      interrupted,
       findLedger: (databaseUrl = 'postgres://nowhere.invalid/ledger') => Promise.resolve({ databaseUrl, ...known }),
       fetch,
     })
@@ -205,6 +210,14 @@ describe('the command', () => {
     expect(await signatures('--verifier-key', key)).toBe('1 checkpoints compared, the signatures of 1 verified')
     expect(await signatures()).toBe('1 checkpoints compared, the signatures of 0 verified')
     expect([...asked]).toEqual([rpcUrl])
+  })
+
+  test('ends with another code when it is interrupted, and continues from its file', async () => {
+    const [path, resumeFile] = [await exported(settings('one', 'two')), freshPath()]
+    const interrupted = await run([path, '--resume', resumeFile], unreachable, {}, AbortSignal.abort())
+    expect(interrupted).toMatchObject({ code: 130, stderr: 'interrupted after position 2\n', stdout: '' })
+    const { code, stdout } = await run([path, '--resume', resumeFile])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('2 events of 0 payments')])
   })
 
   test('counts every finding that it lists, also one about a kind that it does not know', async () => {

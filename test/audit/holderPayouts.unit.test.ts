@@ -151,6 +151,21 @@ test('a frozen account is not paid, and accounts are opened for the largest bala
   expect(derivePlan(terms, snapshot)).toEqual([expected])
 })
 
+test('a balance at the minimum is paid, and a remaining unit goes to the largest fraction', () => {
+  const [one = '', two = '', three = ''] = wallets
+  const accountOf = (owner: string, baseUnits: bigint) => {
+    return { address: associatedTokenAccount({ wallet: owner, tokenProgram, mint }), owner, baseUnits, isFrozen: false }
+  }
+  const balances = [accountOf(one, 9n), accountOf(two, 10n), accountOf(three, 20n)]
+  const terms = { amountBaseUnits: 5n, minimumBaseUnits: 10n, openAccountsMax: 0, excluded: [] }
+  const paid = [
+    { wallet: two, baseUnits: 2n },
+    { wallet: three, baseUnits: 3n },
+  ]
+  // 5 of 30 are 1.66 and 3.33.
+  expect(derivePlan(terms, { sha256: '', mint, tokenProgram, slot: 900, accounts: balances })).toEqual([paid])
+})
+
 test('another payout that takes what the open plan has still to pay is found', () => {
   const owed = -(begun().balances()[account] ?? 0)
   const taken = [{ account, wallet: wallets[0] ?? '', paidBaseUnits: String(owed - 900) }]

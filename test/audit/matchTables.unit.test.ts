@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { AuditState } from '../../packages/audit/src/auditState.ts'
 import type { DatabaseSource } from '../../packages/audit/src/databaseSource.ts'
 import { Findings } from '../../packages/audit/src/findings.ts'
+import { accountClasses } from '../../packages/audit/src/accountClass.ts'
+import { kinds } from '../../packages/audit/src/kinds.ts'
+import { matchDeclaration } from '../../packages/audit/src/matchDeclaration.ts'
 import { matchPostings } from '../../packages/audit/src/matchPostings.ts'
 import type { AccountRow } from '../../packages/audit/src/rawEvent.ts'
 import { matchReports } from '../../packages/audit/src/matchReports.ts'
@@ -72,6 +75,47 @@ describe('the head of the ledger', () => {
     expect(ledger.replay.findings.all().map(({ code, position }) => [code, position])).toEqual(
       positions.map((position) => ['head_differs', position]),
     )
+  })
+})
+
+describe('the rules that the database declares', () => {
+  const steps = kinds.flatMap(({ kind, steps: ofKind }) => ofKind.map((step) => ({ ...step, kind })))
+  /** The declared rows, of which the first of a table that has the column is changed. */
+  const sourceWith = (table: string, changed: object) => {
+    const rows = new Map<string, readonly object[]>([
+      ['kinds', kinds],
+      ['steps', steps],
+      ['classes', accountClasses],
+    ])
+    const [first, ...others] = rows.get(table) ?? []
+    rows.set(table, [{ ...first, ...changed }, ...others])
+    const answer = (query: string) => [...rows].find(([name]) => query.endsWith(`ledger.${name}`))?.[1] ?? []
+    return { rows: (query: string) => Promise.resolve(answer(query)) } as unknown as DatabaseSource
+  }
+
+  test.each([
+    ['kinds', { space: 99 }],
+    ['kinds', { idBytes: 99 }],
+    ['kinds', { idPrefix: 'x' }],
+    ['kinds', { isSetting: true }],
+    ['steps', { to: 'elsewhere' }],
+    ['steps', { moves: ['wallet>share'] }],
+    ['steps', { writer: 'finance' }],
+    ['steps', { takesLease: true }],
+    ['steps', { isAfterLease: true }],
+    ['steps', { numberMax: 7 }],
+    ['classes', { prefix: 'Assets:' }],
+    ['classes', { isExact: false }],
+    ['classes', { floor: '0' }],
+    ['classes', { ceiling: '0' }],
+    ['classes', { isHourly: true }],
+  ])('in %s with %j are found', async (table, changed) => {
+    const right = new Findings(AuditState.small())
+    await matchDeclaration(right, sourceWith(table, {}))
+    expect(right.all()).toEqual([])
+    const findings = new Findings(AuditState.small())
+    await matchDeclaration(findings, sourceWith(table, changed))
+    expect(findings.all().map(({ code }) => code)).toEqual(['declaration_differs'])
   })
 })
 

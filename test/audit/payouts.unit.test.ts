@@ -252,8 +252,8 @@ describe('a refund that finance grants', () => {
 
 test('a refund may be approved for the debts of its wallet, and not for a debt of another wallet', () => {
   const decision = { by: 'mira', login: 'finance', reason: 'asked', role: 'finance', payment: reference, wallet, mint }
-  const approving = (of: string) => {
-    const debts = [{ account: `Liabilities:Overpaid:${of}`, baseUnits: String(over) }]
+  const approving = (of: string, debt = 'Overpaid') => {
+    const debts = [{ account: `Liabilities:${debt}:${of}`, baseUnits: String(over) }]
     const stream = reference.replace('solana:', 'refund:')
     return served()
       .append(stream, ['RefundApproved', { ...decision, debts }])
@@ -261,4 +261,6 @@ test('a refund may be approved for the debts of its wallet, and not for a debt o
   }
   expect(approving(wallet)).toEqual([])
   expect(approving(sampleAddress())).toEqual([['owner_differs', 7]])
+  for (const debt of ['RefundsDue', 'Unmatched']) expect(approving(wallet, debt)).toEqual([])
+  for (const debt of ['Share', 'Prepaid']) expect(approving(wallet, debt)).toEqual([['owner_differs', 7]])
 })

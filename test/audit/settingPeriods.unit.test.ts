@@ -195,6 +195,14 @@ describe('the wallets of a payment', () => {
     expect(ledger.codes()).toEqual([])
   })
 
+  test('a deposit is paid to any wallet for tabs', () => {
+    const { ledger, wallets: known } = wallets()
+    const [third, fourth] = [sampleAddress(), sampleAddress()]
+    record(ledger, 'tab-wallet', { number: 1, hours: 1, value: third })
+    record(ledger, 'tab-wallet', { number: 2, hours: 2, value: { previousUntil, wallet: fourth } })
+    expect(known.acceptedAt(price.mint, blockTimeMs + 4 * hourMs)).toEqual([second, third, fourth])
+  })
+
   test('the wallet that the auditor names has to be on record', () => {
     for (const given of [first, second, sampleAddress()]) {
       const { ledger, wallets: known } = wallets(given)
@@ -245,6 +253,18 @@ describe('the split of a price list', () => {
     const value = { previousUntil: isoTime(blockTimeMs + 3 * hourMs), shares: other }
     record(ledger, 'split', { number: 2, hours: 2, value })
     expect(publish(ledger.wait(4 * hourMs), 2, split).findings()).toEqual([['split_wrong', 4]])
+  })
+
+  test('may be the one before for five minutes after its time, because clocks differ', () => {
+    const list = (waitMs: number) => {
+      const ledger = record(publish(new ReplayedLedger(), 1, split), 'split', { number: 1, hours: 0, value: split })
+      const value = { previousUntil: isoTime(blockTimeMs + 3 * hourMs), shares: other }
+      record(ledger, 'split', { number: 2, hours: 2, value })
+      // Four events were recorded, a second after one another.
+      return publish(ledger.wait(3 * hourMs - 4_000 + waitMs), 2, split).codes()
+    }
+    expect(list(299_999)).toEqual([])
+    expect(list(300_000)).toEqual(['split_wrong'])
   })
 
   test('is found when it was changed in silence, and when the split before is used after its time', () => {

@@ -4,6 +4,7 @@ import { AuditState } from '../../packages/audit/src/auditState.ts'
 import type { DatabaseSource } from '../../packages/audit/src/databaseSource.ts'
 import { Findings } from '../../packages/audit/src/findings.ts'
 import { StoredTransactions } from '../../packages/audit/src/storedTransactions.ts'
+import { readTransactionBytes } from '../../packages/audit/src/transactionBytes.ts'
 import { TilesMatch } from '../../packages/audit/src/tilesMatch.ts'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { assertPresent } from '@tollbook/core/assert'
@@ -74,6 +75,21 @@ test.each([
     expect(findings.all().map(({ code, position }) => [code, position])).toEqual(found)
   },
 )
+
+test('a length of a transaction has one spelling', () => {
+  const payer = Keypair.generate()
+  const recentBlockhash = Keypair.generate().publicKey.toBase58()
+  const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash })
+  transaction
+    .add(new TransactionInstruction({ keys: [], programId: memoProgram, data: Buffer.from('a memo') }))
+    .sign(payer)
+  const bytes = transaction.serialize()
+  expect(readTransactionBytes(bytes)?.instructions).toHaveLength(1)
+  // One signature, counted in two bytes.
+  expect(readTransactionBytes(Buffer.concat([Buffer.of(0x81, 0), bytes.subarray(1)]))).toBeUndefined()
+  expect(readTransactionBytes(bytes.subarray(0, -1))).toBeUndefined()
+  expect(readTransactionBytes(Buffer.alloc(0))).toBeUndefined()
+})
 
 test('each full tile has the root of its own hashes', async () => {
   const hashOf = (tile: number) => String.fromCharCode(tile + 1).repeat(32)

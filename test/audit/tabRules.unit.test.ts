@@ -173,6 +173,19 @@ test.each<readonly [name: string, ledger: () => ReplayedLedger, code: string]>([
   expect(ledgerOf().codes()).toContain(code)
 })
 
+test('the lease of a debit begins when the debit is recorded', () => {
+  const expire = (waitMs: number) => {
+    const late = debit({}, openTab().wait(30_000)).wait(waitMs)
+    return late.append(
+      `${stream}:1`,
+      ['RequestFailed', { ...failed, reason: 'lease_expired' }],
+      ['TabReturned', returned],
+    )
+  }
+  expect(expire(59_000).findings()).toEqual([])
+  expect(expire(58_999).codes()).toContain('lifecycle_impossible')
+})
+
 test.each<readonly [name: string, given: Fields, code: string]>([
   ['less than its hold', { baseUnits: '1' }, 'refund_differs'],
   ['to another tab', { tab: tabOf(4) }, 'owner_differs'],

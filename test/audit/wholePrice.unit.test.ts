@@ -7,6 +7,7 @@ import {
   burnOwed,
   claimed,
   exposed,
+  failed,
   type Fields,
   fulfilled,
   listed,
@@ -129,6 +130,15 @@ test.each([
       .append(reference, ...events)
       .findings(),
   ).toEqual(findings)
+})
+
+test.each([
+  [1, []],
+  [2, [['attempt_wrong', 6]]],
+  [0, [['attempt_wrong', 6]]],
+])('a payment that ends after one attempt and counts %d attempts', (attempts, findings) => {
+  const ledger = paid().append(reference, ['RequestFailed', failed], ['AttemptsExhausted', { attempts }])
+  expect(ledger.findings()).toEqual(findings)
 })
 
 test('an event that cannot be read may have completed its append, so that only the event is found', () => {

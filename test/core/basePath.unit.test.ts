@@ -19,4 +19,5 @@ test.each([
 test('a template is filled with encoded values, also with the quote of a shell', () => {
   const filled = fillTemplate('/items/{id}/{part}/{none}', { id: "it's", part: { a: 1 } })
   expect(filled).toBe('/items/it%27s/%7B%22a%22%3A1%7D/{none}')
+  expect(fillTemplate('/{constructor}', {})).toBe('/{constructor}')
 })

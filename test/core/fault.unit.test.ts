@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { assert, assertNever, assertPresent, Bug } from '@tollbook/core/assert'
-import { describeError, errorText, Fault } from '@tollbook/core/fault'
+import { codeText, describeError, errorText, Fault } from '@tollbook/core/fault'
 
 test('a fault keeps its cause and says whether trying again may help', () => {
   const cause = new Error('socket hang up')
@@ -59,4 +59,12 @@ test('an error of several attempts is described by its attempts, because its own
   expect(errorText(new Fault('no database', { cause: new AggregateError(attempts), retryable }))).toBe(
     'no database: connect ECONNREFUSED ::1:5432, connect ECONNREFUSED 127.0.0.1:5432',
   )
+})
+
+test('a code of the system may be shown, also from a cause, and any other text of an error may not', () => {
+  const withCode = (code: unknown) => Object.assign(new Error('password of 10.0.0.1'), { code })
+  expect(codeText(withCode('28P01'))).toBe(' (28P01)')
+  expect(codeText(new Error('it failed', { cause: withCode('ECONNREFUSED') }))).toBe(' (ECONNREFUSED)')
+  for (const code of ['10.0.0.1:5432', 'user', '', 'A'.repeat(33), 7, undefined])
+    expect(codeText(withCode(code))).toBe('')
 })
