@@ -84,6 +84,7 @@ const bad: readonly (readonly [name: string, value: string])[] = [
   ['SIGNER_LAMPORTS_PER_DAY', '0'],
   ['SIGNER_LAMPORTS_PER_WALLET_AND_DAY', '0.1'],
   ['REFUND_MAX_FINANCE_USD', 'ten'],
+  ['TABS_TOTAL_MAX_USD', '1000000001'],
   ['LOG_LEVEL', 'verbose'],
   ['NEWS_POLLING', 'yes'],
   ['X402_NETWORK', 'solana'],

@@ -218,6 +218,11 @@ describe('a configuration', () => {
     expect(() => wallets('provider:abc')).toThrow('abc is not a Solana address')
   })
 
+  test('accepts the narrowest subnets, a single address of either family', () => {
+    const narrow = ['10.0.0.7/32', '::1/128']
+    expect(readConfig({ METRICS_SUBNETS: narrow.join(', ') }).server.metricsSubnets).toEqual(narrow)
+  })
+
   test('has a public address without the last slash, whose path stays', () => {
     expect(readConfig({ PUBLIC_URL: 'https://api.example.com/till/' }).server.publicUrl).toBe(
       'https://api.example.com/till',

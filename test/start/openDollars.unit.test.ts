@@ -26,7 +26,8 @@ function open(owedTokens: bigint, offMint?: string) {
       currentPrice: (_endpoint, mint) => (mint === wallet ? priceIn(wallet, 3_000_000n) : priceIn(otherWallet)),
       whyOff: (mint) => (mint === offMint ? 'its account is frozen' : undefined),
       whyNoDeposit: () => undefined,
-      lifecycle: { undeliveredBaseUnits: () => Promise.resolve(owedTokens * 1_000_000n) },
+      // The burns of all dollars are owed in the token.
+      lifecycle: { undeliveredBaseUnits: (mint) => Promise.resolve(mint === token ? owedTokens * 1_000_000n : 0n) },
     },
   )
   if (dollars === undefined) throw new Error('dollars are accepted')

@@ -7,21 +7,19 @@ import type { Log } from '../../machine/log.ts'
 import type { Home } from './home.ts'
 import type { ProvisionedChain } from './provisionChain.ts'
 
-export interface LocalCommand {
-  readonly command: string
-  readonly options?: readonly string[]
-  readonly purpose: string
-  readonly env: Readonly<Record<string, string>>
-  readonly log: Log
-  readonly onUnexpectedExit: (error: Error) => void
-}
-
 export interface LocalPart {
   readonly home: Home
   readonly chain: ProvisionedChain['chain']
   readonly databaseUrl: string
   readonly log: Log
   readonly onUnexpectedExit: (error: Error) => void
+}
+
+export interface LocalCommand extends Pick<LocalPart, 'log' | 'onUnexpectedExit'> {
+  readonly command: string
+  readonly options?: readonly string[]
+  readonly purpose: string
+  readonly env: Readonly<Record<string, string>>
 }
 
 export interface RunningCommand {

@@ -31,28 +31,7 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 import type { SettingStore } from '../../store/settingStore.ts'
 import type { PartDeps } from '../partDeps.ts'
 
-export interface LedgerSettingsPart {
-  readonly origin: string
-  readonly check: HealthCheck
-  /** Call this only after the ledger was compared with its checkpoint. */
-  record(): Promise<void>
-  refresh(): Promise<void>
-  periods(name: 'receipt-key' | 'payment-wallet'): readonly SettingPeriod[]
-  /**
-   * Returns the terms of the wallets that could receive a payment at that time, the configured wallet first. Without a
-   * mint, returns the terms of the service token.
-   */
-  acceptedTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[]
-  /** Includes wallets for any purpose: first of the service token, then of each dollar. */
-  allTerms(): readonly PaymentTerms[]
-  /** Without a mint, in the service token. Undefined if no deposits are sold in the mint. */
-  depositTerms(mint?: Address): PaymentTerms | undefined
-  /** The configured wallet is first. */
-  acceptedDepositTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[]
-  /** Newest first. Includes wallets on record even if tabs are no longer sold. */
-  tabWallets(): readonly Address[]
-  close(): Promise<void>
-}
+export type LedgerSettingsPart = Awaited<ReturnType<typeof openSettings>>
 
 /** Values that must agree with the ledger's record. */
 export interface RecordedConfig {
@@ -84,7 +63,7 @@ interface Opened {
 const refreshMs = 5_000
 
 /** Throws if a setting differs without a recorded change. */
-export async function openSettings(config: RecordedConfig, deps: SettingsDeps): Promise<LedgerSettingsPart> {
+export async function openSettings(config: RecordedConfig, deps: SettingsDeps) {
   const { terms, clock } = deps
   const dollars = (deps.dollars ?? []).map((dollar) => dollar.terms)
   const every = [terms, ...dollars]
@@ -102,16 +81,18 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
   }
   await refresh(opened)
   requireRecorded(opened)
-  const depositTerms = (mint = terms.mint) => {
+  const depositTerms = (mint: Address = terms.mint): PaymentTerms | undefined => {
     const ofMint = every.find((each) => each.mint === mint)
     return tabWallet && ofMint && termsOfWallet(ofMint, tabWallet)
   }
+  const check: HealthCheck = { name: 'settings', problem: () => problemOf(opened), causes: ['history', 'ledger'] }
   const job = repeat(deps, { name: 'settings', everyMs: refreshMs, run: () => refresh(opened) })
-  const periods = (name: string) => opened.periods.get(name) ?? []
+  const periods = (name: string): readonly SettingPeriod[] => opened.periods.get(name) ?? []
   const walletNameOf = ({ mint }: PaymentTerms) => paymentWalletName(mint === terms.mint ? undefined : mint)
   return {
     origin,
-    check: { name: 'settings', problem: () => problemOf(opened), causes: ['history', 'ledger'] },
+    check,
+    /** Call this only after the ledger was compared with its checkpoint. */
     async record() {
       // Record one setting at a time. If two instances start with different settings, one of them then stops at the
       // first difference. If all values were recorded together, the record could be a mixture that matches neither
@@ -124,18 +105,28 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps): 
     },
     refresh: () => refresh(opened),
     periods,
-    acceptedTerms: (landedAtMs, mint = terms.mint) =>
+    /**
+     * Returns the terms of the wallets that could receive a payment at that time, the configured wallet first. Without
+     * a mint, returns the terms of the service token.
+     */
+    acceptedTerms: (landedAtMs: number, mint: Address = terms.mint): readonly PaymentTerms[] =>
       every
         .filter((each) => each.mint === mint)
         .flatMap((each) => acceptedTerms(each, periods(walletNameOf(each)), landedAtMs)),
-    // Include former wallets of deposits, because deposits are looked up and paid back even after the sale of tabs has
-    // ended. Tokens that arrive in the wallet of another mint do not count as a payment, and are owed back.
+    /**
+     * Includes wallets for any purpose: first of the service token, then of each dollar. Former wallets of deposits are
+     * included, because deposits are looked up and paid back even after the sale of tabs has ended. Tokens that arrive
+     * in the wallet of another mint do not count as a payment, and are owed back.
+     */
     allTerms: () => termsOfWallets(every, [...opened.periods.values()].flat().filter(isOfWallet).map(walletOf)),
+    /** Without a mint, in the service token. Undefined if no deposits are sold in the mint. */
     depositTerms,
-    acceptedDepositTerms(landedAtMs, mint) {
+    /** The configured wallet is first. */
+    acceptedDepositTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[] {
       const ofDeposits = depositTerms(mint)
       return ofDeposits === undefined ? [] : acceptedTerms(ofDeposits, periods(tabWalletName), landedAtMs)
     },
+    /** Newest first. Includes wallets on record even if tabs are no longer sold. */
     tabWallets: () => walletsOf(periods(tabWalletName), tabWallet),
     close: () => job.stop(),
   }

@@ -18,10 +18,7 @@ import type { TabEnds } from '../tabs/openTabs.ts'
 import { openDollars } from './openDollars.ts'
 import { openRails, type RailsDeps, type RailConfig } from './openRails.ts'
 
-export interface Payments {
-  readonly sales: Sales
-  readonly wallets: WalletPort
-}
+export type Payments = ReturnType<typeof openPayments>
 
 export interface PaymentsDeps extends Omit<RailsDeps, 'slot' | 'dollars'> {
   readonly ledger: RailsDeps['ledger'] & Pick<LedgerPart, 'lifecycle'>
@@ -39,7 +36,7 @@ export interface PaymentsConfig extends RailConfig {
   readonly currencies: CurrencyConfig
 }
 
-export function openPayments(config: PaymentsConfig, deps: PaymentsDeps): Payments {
+export function openPayments(config: PaymentsConfig, deps: PaymentsDeps) {
   const { clock, log, ledger, jobs, health } = deps
   const { sale, currencies, catalog } = config
   const { terms, dollars: accepted } = deps.chain

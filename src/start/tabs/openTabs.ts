@@ -14,7 +14,7 @@ import { shareReading } from '../../transport/shareReading.ts'
 import { createCustodyWatch } from '../../tabs/custodyWatch.ts'
 import { createTabAccounts, type Custody } from '../../tabs/tabAccounts.ts'
 import { createTabProduct, type TabProductDeps, tabsPath } from '../../tabs/tabProduct.ts'
-import type { FreeRoute, HealthCheck } from '../../transport/freeRoute.ts'
+import type { HealthCheck } from '../../transport/freeRoute.ts'
 import type { LedgerPart } from '../ledger/openLedgerPart.ts'
 import type { PartDeps } from '../partDeps.ts'
 
@@ -34,13 +34,7 @@ export interface TabEndsDeps extends Pick<PartDeps, 'log'> {
   readonly slot: () => number
 }
 
-export interface TabEnds {
-  readonly routes: readonly FreeRoute[]
-  readonly checks: readonly HealthCheck[]
-  /** Returns why deposits in this mint are stopped, because of the wallet for tabs. Undefined if deposits are possible. */
-  readonly whyNoDeposit: (mint: Address) => string | undefined
-  close(): Promise<void>
-}
+export type TabEnds = Awaited<ReturnType<OpenTabs['startEnds']>>
 
 /** In millionths of a US dollar. A mint without a price is omitted. Undefined until balances and prices are known. */
 function valueOf(custodies: readonly Custody[], prices: readonly Price[]): bigint | undefined {
@@ -83,7 +77,7 @@ export function openTabs(config: TabConfig, { clock, ledger, chain }: TabsDeps) 
     open: (sold: readonly ProductFacts[], prices: CurrentPrices): readonly Endpoint[] =>
       onSale(tabProducts(config), sold).map((product) => openEndpoint(product, productDeps(prices))),
     /** Tabs that were sold earlier can be read and closed even if tabs are no longer sold. */
-    async startEnds({ log, slot }: TabEndsDeps): Promise<TabEnds> {
+    async startEnds({ log, slot }: TabEndsDeps) {
       if (tabWallets().length === 0)
         return { routes: [], checks: [], whyNoDeposit: () => undefined, close: () => Promise.resolve() }
       const deps = { clock, tabs, chain: chain.reader, terms, tabWallets, slot }
@@ -94,10 +88,12 @@ export function openTabs(config: TabConfig, { clock, ledger, chain }: TabsDeps) 
         repeat({ clock, log }, { name: 'custody', everyMs: custodyEveryMs, run: () => custody.readAgain(deps) }),
       ]
       const accounts = createTabAccounts(deps)
+      const check: HealthCheck = { name: 'tabs', problem: custody.problem, someProductsOnly: true }
       const readCustody = shareReading({ clock, ageMaxMs: custodySharedMs, read: accounts.custody })
       return {
         routes: tabRoutes({ clock, log, origin, accounts: { ...accounts, custody: readCustody } }),
-        checks: [{ name: 'tabs', problem: custody.problem, someProductsOnly: true }],
+        checks: [check],
+        /** Returns why the wallet for tabs stops deposits in a mint. Undefined if deposits are possible. */
         whyNoDeposit: custody.whyNoDeposit,
         close: () => stopAll(jobs),
       }
