@@ -105,7 +105,7 @@ async function recover(payer: Payer, { record, question, error }: FailedOpening)
   throw error
 }
 
-/** Keeps the record of another tab, which a call may have opened after this tab was closed. */
+/** Records that the tab accepts no more debits, unless another call has replaced the tab in the meantime. */
 export async function markClosed(payer: Payer, { service, signal }: TabQuestion, { opened }: OpenedRecord) {
   await payer.tabs.exclusively(service, signal, async () => {
     const current = await payer.tabs.read(service)
