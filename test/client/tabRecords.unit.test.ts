@@ -249,3 +249,19 @@ test('a thousand prices are known at most', async () => {
   expect(answer.status).toBe(200)
   expect(payer.tabs.prices.size).toBe(1)
 })
+
+test('the price of a tool is known for calls of this tool only', async () => {
+  const { given, records, recordOf, service } = await openTabScene()
+  await records.write(recordOf('tab'))
+  const payer = createPayer(given)
+  const request = await readRequest(`${service.baseUrl}/mcp`, { method: 'POST', body: '{}' })
+  const body = makeQuote({ endpoint: '/api/data/crypto', nowMs: Date.now() })
+  const offer = { body: { ...body, pricing: { ...body.pricing, method: 'GET' } }, answeredAtMs: Date.now() }
+  const pay = () => Promise.reject(new Error('no deposit'))
+  for (const name of ['data_crypto', 'data_crypto_get']) {
+    const tool = { name, arguments: { symbol: 'BTC' } }
+    const answer = await payOnTab(payer, { request: { ...request, tool }, idempotencyKey: 'k', offer }, pay)
+    expect(answer?.status).toBe(200)
+  }
+  expect(payer.tabs.prices.size).toBe(2)
+})
