@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 
 /** A window of a new wallet with 5 dollars. */
-async function openDollarWallet(perRequestUsd: string) {
+async function openDollarWallet(perRequestUsd: string, more: Partial<PolicyFileContent> = {}) {
   const { baseUrl, chain } = x402.service
   const { host } = new URL(baseUrl)
   const policy: PolicyFileContent = {
@@ -34,6 +34,7 @@ async function openDollarWallet(perRequestUsd: string) {
       [x402.tokenMint]: { name: 'TOLL', usdPerToken: '0.001' },
     },
     limits: { perRequestUsd, perDayUsd: '2' },
+    ...more,
   }
   const { secretKey } = await walletWithDollars(x402.service, 5_000_000n)
   const folder = await makeAgentFolder(secretKey, policy)
@@ -58,7 +59,8 @@ test('the wallet opens a tab in dollars, and its limits count the deposit', asyn
 })
 
 test('a call of the tool that sells tabs buys none with a key of the model, in dollars either', async () => {
-  const { call, pay } = await openDollarWallet('1')
+  // A wallet that opens no tabs pays each request by x402 or MPP, whose offers name no product.
+  const { call, pay } = await openDollarWallet('1', { tabs: false })
   const order = { depositUsd: 1, sessionKey: x402.service.demoWallet.publicKey.toBase58() }
   const params = { name: 'tabs', arguments: order }
   expect(await pay('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params })).toMatchObject({

@@ -139,3 +139,20 @@ test('the fragment of a URL is not a part of its request, because the service do
   }
   expect(new Set(taken).size).toBe(1)
 })
+
+test.each(['tabs', 'tabs_post'])(
+  'a call of the tool %s is refused, because its offer may not name the product',
+  async (name) => {
+    const text = JSON.stringify(good)
+    const deps = { readPolicy: () => Promise.resolve({ policy: readPolicy(text, 'policy.json'), text }) }
+    // The wallet and its folder are missing: a request that is refused reaches neither.
+    const purchases = createPurchases(Object.assign(Object.create(null), deps))
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: { depositUsd: 1 } } }
+    const bodyBase64 = Buffer.from(JSON.stringify(call)).toString('base64')
+    const url = 'https://api.example.com/mcp'
+    const order: FetchOrder = { intent: 'pay', method: 'POST', url, headers: [], bodyBase64 }
+    await expect(purchases.make(order, new AbortController().signal)).rejects.toMatchObject({
+      refusal: { code: 'URL_REFUSED' },
+    })
+  },
+)
