@@ -201,6 +201,12 @@ describe('a price is read to the last digit', () => {
   })
 })
 
+test('an answer that a cache has had for two minutes is believed, and no older one', async () => {
+  const ofAge = (age: string) => hear('jupiter', { body: { [mint]: { usdPrice: 1 } }, headers: { age } })
+  expect(await ofAge('120')).toMatchObject({ priceUsd: '1', liquidityUsd: undefined })
+  expect(await ofAge('121')).toBe('incomplete')
+})
+
 test('a pool that is only sold from has trades', async () => {
   const sold = pair({ txns: { h24: { buys: 0, sells: 1 } } })
   expect(await hear('dexscreener', { body: [sold] })).toMatchObject({ priceUsd: expect.any(String) })

@@ -172,12 +172,13 @@ describe('MET Norway', () => {
   })
 })
 
-test('an hour of Open-Meteo has the precipitation that falls until the next hour', async () => {
+test('hours of Open-Meteo begin with the running one, and each has the precipitation until the next', async () => {
   const units = { temperature_2m: '°C', relative_humidity_2m: '%', precipitation: 'mm' }
   const hourly = {
-    time: [1_795_176_000, 1_795_179_600, 1_795_183_200],
-    temperature_2m: [7, 8, 9],
-    precipitation: [1, 2, 3],
+    // The current figures are of 12:45, and the hours of 11:00 to 14:00.
+    time: [1_795_172_400, 1_795_176_000, 1_795_179_600, 1_795_183_200],
+    temperature_2m: [6, 7, 8, 9],
+    precipitation: [9, 1, 2, 3],
   }
   const fields = (body: unknown) => withField(['hourly'], hourly)(withField(['hourly_units'], units)(body))
   const { openMeteo } = open(sampleAnswer('open-meteo/forecast-current-london', fields))
