@@ -5,6 +5,7 @@ import { sha256Hex } from '@tollbook/core/digest'
 import type { Job } from '../../src/product/product.ts'
 import { defineProduct, onSale, openEndpoint, type ProductHandler } from '../../src/product/productDefinition.ts'
 import { requestOf } from '../../src/product/productFacts.ts'
+import { text } from '../../src/product/text.ts'
 
 const order = z.strictObject({ size: z.int(), tag: z.string().exactOptional() })
 type Order = z.infer<typeof order>
@@ -84,4 +85,13 @@ test('an order fills the path, and the rest is the body, or the query of a GET a
   expect(requestOf({ ...product, method: 'GET' }, given)).toEqual({ target, body: undefined })
   expect(requestOf({ ...product, rawBody: { contentTypes: ['text/csv'] } }, given)).toEqual({ target, body: undefined })
   expect(requestOf({ ...product, method: 'DELETE' }, { id: '1' })).toEqual({ target: '/items/1', body: undefined })
+})
+
+test('a text has no control characters and no half of a character, and breaks only where they are allowed', () => {
+  const rule = { expected: 'any text', shown: { minLength: 0, maxLength: 9 }, test: () => true }
+  const accepted = (value: string) =>
+    [text(rule), text({ ...rule, allowBreaks: true })].map((schema) => schema.safeParse(value).success)
+  expect(accepted('ü 🚀')).toEqual([true, true])
+  for (const value of ['\ud83d', '\ude80', '\0', '\u007f', '\u0085']) expect(accepted(value)).toEqual([false, false])
+  expect(accepted('a\t\r\nb')).toEqual([false, true])
 })

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { coinOf } from '../../src/products/crypto/providers/coin.ts'
 import { createCoinGeckoHistory } from '../../src/products/crypto/providers/coinGeckoHistory.ts'
+import { createCoinGeckoRates } from '../../src/products/crypto/providers/coinGeckoRates.ts'
 import { openCoinGecko } from '../../src/products/crypto/providers/coinGeckoUpstream.ts'
 import { createCoinPaprika } from '../../src/products/crypto/providers/coinPaprika.ts'
 import { type CryptoFigures, cryptoObservation } from '../../src/products/crypto/providers/cryptoPrice.ts'
+import { ratesAgreement } from '../../src/products/crypto/providers/exchangeRate.ts'
 import { createKraken } from '../../src/products/crypto/providers/kraken.ts'
 import { createKrakenHistory, openKrakenTables } from '../../src/products/crypto/providers/krakenTables.ts'
 import { type Answering, startLoopbackProvider } from '../support/loopbackProvider.ts'
@@ -103,4 +105,14 @@ test('the coins that can ever exist bound the market at CoinPaprika, or those th
     [0, /^incomplete$/],
   ] as const)
     expect(await kindOf(createCoinPaprika(open(supplied(max))).ask(bitcoin))).toMatch(kind)
+})
+
+test('a rate of CoinGecko is one of a currency, and each is bounded against the last known one', async () => {
+  const rateOf = (type: string) => {
+    const deps = open(sampleAnswer('coingecko/exchange-rates', withField(['rates', 'eur', 'type'], type)))
+    return kindOf(createCoinGeckoRates(openCoinGecko(deps), deps.clock).ask({}))
+  }
+  expect(await rateOf('fiat')).toMatch(/^answered/)
+  expect(await rateOf('crypto')).toBe('incomplete')
+  expect(Object.keys(ratesAgreement.jumps)).toEqual(Object.keys(ratesAgreement.tolerances))
 })

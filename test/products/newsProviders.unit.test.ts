@@ -51,6 +51,33 @@ test('a feed that is unchanged is asked for again by what it said last', async (
   expect(asked).toEqual([known])
 })
 
+test('the place of a feed in the list is the rank of its articles', async () => {
+  const { deps } = open(json([]))
+  const article = assertPresent(
+    articlesOfFeed(
+      {
+        text: '<rss><channel><item><title>A</title><link>https://a.example/1</link><pubDate>Fri, 20 Nov 2026 12:00:00 GMT</pubDate></item></channel></rss>',
+        publisher: 'A',
+      },
+      sampleTimeMs,
+    )[0],
+    'the feed has an article',
+  )
+  const { polled } = createNewsSources({
+    ...deps,
+    newsFeeds: ['https://a.example/1.xml', 'https://a.example/2.xml'].map((url) => ({ category: 'tech', url })),
+    readFeed: () => Promise.resolve({ kind: 'feed', text: '', etag: 'e', lastModified: 'l' }),
+    feedPool: { articlesOf: () => Promise.resolve([article]) },
+  })
+  const polls = await Promise.all(
+    polled.slice(0, 2).map((source) => source.poll({ etag: undefined, lastModified: undefined }, signal)),
+  )
+  expect(polls.map(({ articles: [one], etag, lastModified }) => [one?.rank, etag, lastModified])).toEqual([
+    [0, 'e', 'l'],
+    [1, 'e', 'l'],
+  ])
+})
+
 describe('an article', () => {
   const article = (url: string) => ({ title: 'A', url, seendate: isoTime(sampleTimeMs - 60_000), domain: 'a.example' })
 

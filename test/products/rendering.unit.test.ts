@@ -76,6 +76,10 @@ describe('a document', () => {
       'footer: must be a line of 1 to 200 characters, in which {page}, {pages}, {title}, {url} and {date} are replaced',
     ],
     [{ landscape: 'yes' }, 'landscape: must be true or false'],
+    [
+      { format: 'A3', margin: { top: '127.1mm' } },
+      'margin.top: must be a number with px, in, cm or mm, from 0 to 5 in',
+    ],
     // Upright there is room for these margins.
     [
       { format: 'A5', landscape: true, margin: { top: '5in', bottom: '1in' } },

@@ -101,7 +101,10 @@ describe('the answer', () => {
     ).toHaveLength(1)
     const tokyo = weatherDataOf({ latitude: 35.68, longitude: 139.69, days: 2 }, london, report)
     expect(tokyo.location).toMatchObject({ latitude: 35.68, longitude: 139.69 })
-    expect(tokyo.daily).toMatchObject([{ date: '2026-11-20' }, { date: '2026-11-21', maximum: { celsius: 10 } }])
+    expect(tokyo.daily).toMatchObject([
+      { date: '2026-11-20', precipitation: 1 },
+      { date: '2026-11-21', maximum: { celsius: 10 } },
+    ])
     for (const data of [tokyo, { hourly, ...tokyo }]) expect(weatherAnswer.safeParse(data).success).toBe(true)
   })
 })

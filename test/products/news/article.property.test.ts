@@ -155,6 +155,10 @@ test('words to leave out are read one by one, and a phrase as one', () => {
   expect(readSearchWords('zebra')).toEqual({ wanted: 'zebra', excluded: undefined })
 })
 
+test('a tag that appears when another is removed is removed too', () => {
+  expect(cleanTitle('Zebra <<b>script>crossing<<<i>b>b>')).toBe('Zebra crossing')
+})
+
 test('a story is known by its words, without the publisher that ends its title', () => {
   expect(storyKeyOf('The zebra and a lion - A Daily', 'A Daily')).toBe('lion zebra')
   expect(storyKeyOf('Zebra - lion', 'A Daily')).toBe('lion zebra')
