@@ -38,19 +38,21 @@ export async function startMintHealth(mints: readonly WatchedMint[], deps: Repea
   const deposits = new Map<Address, string>()
   const pegs = new Map<Address, string>()
   async function check(watched: WatchedMint): Promise<void> {
+    // Judge the price first, because tabs pay in the mint even while no node answers. A market never throws.
+    const peg = await judgePeg(watched)
+    if (peg !== 'unknown') note(pegs, watched.mint, peg)
     const [problem, ofTabs] = (await watched.readAccounts()).map((account, index) =>
       accountProblem(watched, account, wallets[index]),
     )
     note(accounts, watched.mint, problem)
     note(deposits, watched.mint, ofTabs)
-    const peg = await judgePeg(watched)
-    if (peg !== 'unknown') note(pegs, watched.mint, peg)
   }
   const run = async () => {
     const before = problem()
-    await Promise.all(mints.map(check))
+    const checks = await Promise.allSettled(mints.map(check))
     const after = problem()
     if (after !== before) deps.log.warn({ event: 'mint_health', problem: after ?? 'none' })
+    for (const each of checks) if (each.status === 'rejected') throw each.reason
   }
   const whyOff = (mint: Address) => accounts.get(mint) ?? pegs.get(mint)
   const whyNoDeposit = (mint: Address) => deposits.get(mint)

@@ -70,6 +70,17 @@ test('a dollar that is off stays off while no market answers, and is on again at
   expect((await verdicts(watched, () => void (state.prices = [dollar, dollar])))[1]).toBeUndefined()
 })
 
+test('a dollar is off at a wrong price also while no node shows its accounts', async () => {
+  const { state, watched } = scene([dollar, dollar])
+  let isDown = false
+  const readAccounts = () => (isDown ? Promise.reject(new Error('no node answers')) : watched.readAccounts())
+  const found = await verdicts({ ...watched, readAccounts }, () => {
+    isDown = true
+    state.prices = [dollar / 2n, dollar / 2n]
+  })
+  expect(found).toEqual([undefined, '2 markets price USDC more than 2 % away from one US dollar'])
+})
+
 test('a dollar whose payment account is frozen or missing is off', async () => {
   const { state, watched } = scene([dollar])
   const frozen = await verdicts(watched, () => void (state.account = { isFrozen: true }))
