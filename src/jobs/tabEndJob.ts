@@ -24,7 +24,8 @@ async function endTabs({ log, tabs, readDatabaseClockMs }: TabEndDeps): Promise<
   await eachInTurn(await tabs.listHolding(), async (id) => {
     const tab = await tabs.find(id)
     if (tab === undefined || (!tab.lifecycle.isClosed && nowMs < tab.terms.endsAtMs)) return
-    const restBaseUnits = await tabs.close(id, 'end', nowMs)
-    if (restBaseUnits !== undefined) log.info({ event: 'tab_rest_owed', tab: id, restBaseUnits: String(restBaseUnits) })
+    const closed = await tabs.close(id, 'end', nowMs)
+    if (closed?.hasChanged === true)
+      log.info({ event: 'tab_rest_owed', tab: id, restBaseUnits: String(closed.restBaseUnits) })
   })
 }

@@ -66,7 +66,10 @@ export interface GrantQuestion extends Omit<Question, 'value'> {
   readonly amountBaseUnits: bigint | undefined
 }
 
-/** A final payment can be refunded once, by at most its price. A string is the reason why it cannot. */
+/**
+ * A final payment can be refunded once, by at most its price. A string is the reason why it cannot. A deposit needs an
+ * amount, because the tab also owes what was not spent.
+ */
 export function decideGrant(question: GrantQuestion): RefundDecision | string {
   const { payment, state, before, decider } = question
   if (state.phase !== 'fulfilled')
@@ -75,6 +78,8 @@ export function decideGrant(question: GrantQuestion): RefundDecision | string {
   if (before.phase === 'granted') return 'a refund of this payment has been granted already'
   const { wallet, price } = state.settlement
   const { mint, decimals, requiredBaseUnits } = price
+  if (state.tab !== undefined && question.amountBaseUnits === undefined)
+    return `the payment is a deposit, and closing the tab ${state.tab} returns its rest; state as amount the spent part to refund`
   const amountBaseUnits = question.amountBaseUnits ?? requiredBaseUnits
   if (amountBaseUnits <= 0n || amountBaseUnits > requiredBaseUnits)
     return `the amount must be more than 0 and at most the price, ${formatDecimal(requiredBaseUnits, decimals)} tokens (got ${formatDecimal(amountBaseUnits, decimals)})`

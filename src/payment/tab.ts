@@ -11,6 +11,8 @@ import type { Settlement } from './settlement.ts'
 export interface TabLifecycle {
   readonly version: number
   readonly isClosed: boolean
+  /** Owed to the wallet since the tab was closed. */
+  readonly owedBaseUnits: bigint
   /** Taken back for dropped deposits since the tab was closed. */
   readonly takenBackBaseUnits: bigint
   /** Undefined: the keys of the terms are valid. */
@@ -22,6 +24,7 @@ export type TabKeys = Pick<TabTerms, 'sessionKey' | 'bearerHash'>
 export const newLifecycle: TabLifecycle = {
   version: 0,
   isClosed: false,
+  owedBaseUnits: 0n,
   takenBackBaseUnits: 0n,
   keys: undefined,
 }
@@ -34,10 +37,10 @@ export function evolveLifecycle(lifecycle: TabLifecycle, event: TabLifecycleEven
       return { ...lifecycle, version, keys: { sessionKey: event.sessionKey, bearerHash: event.bearerHash } }
     case 'TabClosed':
       assert(!lifecycle.isClosed, 'a tab is closed once')
-      return { ...lifecycle, version, isClosed: true }
+      return { ...lifecycle, version, isClosed: true, owedBaseUnits: event.restBaseUnits }
     case 'TabRestOwed':
       assert(lifecycle.isClosed, 'only a closed tab owes its rest')
-      return { ...lifecycle, version }
+      return { ...lifecycle, version, owedBaseUnits: lifecycle.owedBaseUnits + event.restBaseUnits }
     case 'TabTakenBack': {
       assert(lifecycle.isClosed, 'a tab is closed before its deposit is reversed')
       return { ...lifecycle, version, takenBackBaseUnits: lifecycle.takenBackBaseUnits + event.takenBackBaseUnits }

@@ -17,11 +17,18 @@ export interface TabLedger {
   spentTodayBaseUnits(tab: Tab, nowMs: number): Promise<bigint>
   listHolding(): Promise<readonly TabId[]>
   totals(mint: Address): Promise<{ readonly prepaidBaseUnits: bigint; readonly refundsDueBaseUnits: bigint }>
-  /**
-   * Returns the balance that is owed, at once or by a later call if the chain could still drop a deposit. Undefined:
-   * nothing to do.
-   */
-  close(tab: TabId, by: TabCloser, nowMs: number): Promise<bigint | undefined>
+  /** Undefined if no deposit on record opened the tab. */
+  close(tab: TabId, by: TabCloser, nowMs: number): Promise<ClosedTab | undefined>
   /** False if the tab is closed, or its keys have changed since `tab` was read. */
   replaceKeys(tab: Tab, keys: TabKeys, nowMs: number): Promise<boolean>
+}
+
+export interface ClosedTab {
+  /**
+   * Owed to the wallet since the tab was closed, with the balance that a later call owes because the chain could still
+   * drop a deposit. A repeated call returns at least the same amount, because the answer of the first may be lost.
+   */
+  readonly restBaseUnits: bigint
+  /** True if this call recorded something. */
+  readonly hasChanged: boolean
 }

@@ -26,10 +26,10 @@ export interface ShownTab {
 export interface TabAccounts {
   show(tab: string): Promise<ShownTab | undefined>
   /**
-   * Closes the tab. Returns the unspent balance that is owed to the wallet, in base units. Undefined if the tab was
-   * already closed.
+   * Closes the tab. Returns the unspent balance that is owed to the wallet, in base units, also if the tab was already
+   * closed.
    */
-  close(tab: string, by: 'wallet' | 'session_key'): Promise<string | undefined>
+  close(tab: string, by: 'wallet' | 'session_key'): Promise<string>
   /** Replaces both keys. Returns false if the tab was closed, or changed at the same time. */
   replaceKeys(tab: string, keys: NewKeys): Promise<boolean>
   custody(): Promise<Readonly<Record<string, Json>>>
@@ -85,7 +85,7 @@ async function closeTab({ clock, origin, accounts }: TabRouteDeps, request: Free
   const isHolder = given !== undefined && (by === 'wallet' || given.wallet === tab.sessionKey)
   if (!isHolder) return askForSignature(question, 'the wallet or the session key of the tab')
   const restBaseUnits = await accounts.close(segment, by)
-  return found({ tab: segment, closed: true, wallet: tab.wallet, restBaseUnits: restBaseUnits ?? '0' })
+  return found({ tab: segment, closed: true, wallet: tab.wallet, restBaseUnits })
 }
 
 const newKeys = z.strictObject({

@@ -240,18 +240,14 @@ const triesMax = 8
  */
 async function closeTab(deps: ClosingDeps, id: TabId, { by, nowMs }: Closing) {
   const { change, readBalance } = deps
-  let restBaseUnits: bigint | undefined
+  let hasChanged = false
   for (let tries = 1; tries <= triesMax; tries++) {
     const tab = await readTab(deps, id)
     if (tab === undefined) return undefined
     const balanceBaseUnits = await readBalance(tab)
     const decision = decideClose(tab, by, tries === 1 ? balanceBaseUnits : 0n) ?? decideReturn(tab, balanceBaseUnits)
-    if (decision === undefined) return restBaseUnits === undefined ? undefined : restBaseUnits + balanceBaseUnits
-    if (await change(tab, decision, nowMs)) restBaseUnits = (restBaseUnits ?? 0n) + restOf(decision)
+    if (decision === undefined) return { restBaseUnits: tab.lifecycle.owedBaseUnits + balanceBaseUnits, hasChanged }
+    hasChanged = (await change(tab, decision, nowMs)) || hasChanged
   }
   throw new Fault('the tab kept changing while it was being closed; repeat the request', { retryable: true })
-}
-
-function restOf({ events: [event] }: TabLifecycleDecision): bigint {
-  return 'restBaseUnits' in event ? event.restBaseUnits : 0n
 }

@@ -84,7 +84,10 @@ export function createTabAccounts(deps: TabAccountsDeps) {
       const hasBearerKey = terms.bearerHash !== undefined
       return { wallet, sessionKey, hasBearerKey, changes: lifecycle.version, facts }
     },
-    close: async (id: string, by: 'wallet' | 'session_key') => (await tabs.close(id, by, clock.nowMs()))?.toString(),
+    async close(id: string, by: 'wallet' | 'session_key') {
+      const closed = assertPresent(await tabs.close(id, by, clock.nowMs()), 'a tab stays on record')
+      return closed.restBaseUnits.toString()
+    },
     async replaceKeys(id: string, keys: TabKeys) {
       const tab = await tabs.find(id)
       return tab !== undefined && tabs.replaceKeys(tab, keys, clock.nowMs())

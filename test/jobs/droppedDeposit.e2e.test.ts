@@ -124,7 +124,9 @@ test('a tab that is closed before its deposit is final owes the rest with its fi
   const before = await balances(environment)
   const fork = fixture.chain.markFork()
   const dropped = await deposit()
-  expect(await ledger.tabs.close(dropped.tab, 'wallet', clock.nowMs())).toBe(requiredBaseUnits)
+  expect(await ledger.tabs.close(dropped.tab, 'wallet', clock.nowMs())).toMatchObject({
+    restBaseUnits: requiredBaseUnits,
+  })
   fixture.chain.dropFork(fork)
   await reverseAll()
   await ledger.tabs.close(dropped.tab, 'end', clock.nowMs())
@@ -135,7 +137,7 @@ test('a tab that is closed before its deposit is final owes the rest with its fi
   expect(await balances(environment)).toMatchObject({ [`Liabilities:Prepaid:${stands.tab}`]: -requiredBaseUnits })
   fixture.chain.advanceSlots(32)
   await finalityRound(environment, memory)
-  expect(await ledger.tabs.close(stands.tab, 'end', clock.nowMs())).toBe(requiredBaseUnits)
+  expect(await ledger.tabs.close(stands.tab, 'end', clock.nowMs())).toMatchObject({ restBaseUnits: requiredBaseUnits })
   expect(await balances(environment)).toMatchObject({
     [`Liabilities:RefundsDue:${stands.settlement.wallet}`]: -requiredBaseUnits,
   })

@@ -51,7 +51,7 @@ async function endTabs(
       close(id) {
         if (ids.length > 1 && id === ids[0]) return Promise.reject(new Error('the tab kept changing'))
         closed.push(id)
-        return Promise.resolve(0n)
+        return Promise.resolve({ restBaseUnits: 0n, hasChanged: true })
       },
     },
     readDatabaseClockMs: () => Promise.resolve(databaseMs),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { tabIdOf } from '@tollbook/core/tab'
 import { decideApproval, decideGrant, noRefund } from '../../src/payment/refundDecision.ts'
 import { mint, order, referenceNumber, settlementOf, wallet } from './paymentStory.ts'
 
@@ -51,18 +52,22 @@ test('a delivered answer is refunded by hand only while it is final, once, and b
   const payment = referenceNumber(1)
   const settlement = settlementOf(payment)
   const { requiredBaseUnits } = settlement.price
-  const grant = (amountBaseUnits: bigint, { isFinal = true, before = noRefund } = {}) =>
+  const grant = (amountBaseUnits?: bigint, { isFinal = true, before = noRefund, ofTab = {} } = {}) =>
     decideGrant({
       payment,
       before,
       amountBaseUnits,
       limits: { support: 0n, finance: 10_000n },
       decider: { by: 'mira', login: 'mira', role: 'finance', reason: 'the answer was wrong' },
-      state: { phase: 'fulfilled', version: 5, settlement, attempt: 1, endpoint: order.endpoint, isFinal },
+      state: { phase: 'fulfilled', version: 5, settlement, attempt: 1, endpoint: order.endpoint, isFinal, ...ofTab },
     })
   expect(grant(requiredBaseUnits)).toMatchObject({ step: 'refund.grant' })
   expect(grant(requiredBaseUnits + 1n)).toContain('at most the price')
   expect(grant(0n)).toContain('more than 0')
   expect(grant(1n, { isFinal: false })).toContain('could still drop')
   expect(grant(1n, { before: { version: 1, phase: 'granted' } })).toContain('already')
+  expect(grant()).toMatchObject({ event: { amountBaseUnits: requiredBaseUnits } })
+  const ofTab = { tab: tabIdOf(new Uint8Array(64)) }
+  expect(grant(undefined, { ofTab }), 'the tab owes its rest too').toContain('is a deposit')
+  expect(grant(1n, { ofTab })).toMatchObject({ event: { amountBaseUnits: 1n } })
 })

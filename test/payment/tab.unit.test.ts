@@ -68,12 +68,16 @@ test.each<[Standing, boolean]>([
   expect(isTabFinal(tabWith({ standings: [second, 'final'] }))).toBe(isFinal)
 })
 
-test('what was taken back for dropped deposits adds up, and replaced keys replace both', () => {
+test('what is owed and what was taken back for dropped deposits adds up, and replaced keys replace both', () => {
   const of = { tab: tabIdOf(new Uint8Array(16).fill(1)), mint }
   const closed = { kind: 'TabClosed', ...of, wallet, by: 'reversal', restBaseUnits: 0n } as const
   const taken = (takenBackBaseUnits: bigint) => ({ kind: 'TabTakenBack', ...of, takenBackBaseUnits }) as const
   const replaced = { kind: 'TabKeyReplaced', ...of, sessionKey: wallet, bearerHash: undefined } as const
-  const lifecycle = [replaced, closed, taken(30n), taken(20n)].reduce(evolveLifecycle, newLifecycle)
+  const owed = { kind: 'TabRestOwed', ...of, wallet, restBaseUnits: 7n } as const
+  const lifecycle = [replaced, { ...closed, restBaseUnits: 5n }, taken(30n), owed, taken(20n)].reduce(
+    evolveLifecycle,
+    newLifecycle,
+  )
   const keys = { sessionKey: wallet, bearerHash: undefined }
-  expect(lifecycle).toEqual({ version: 4, isClosed: true, takenBackBaseUnits: 50n, keys })
+  expect(lifecycle).toEqual({ version: 5, isClosed: true, owedBaseUnits: 12n, takenBackBaseUnits: 50n, keys })
 })

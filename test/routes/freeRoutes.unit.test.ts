@@ -152,7 +152,7 @@ test('a bearer key replaces only a bearer key: a tab without one has no limit of
       origin: 'o',
       accounts: {
         show: () => Promise.resolve(shown),
-        close: () => Promise.resolve(undefined),
+        close: () => Promise.resolve('0'),
         replaceKeys: () => Promise.resolve(true),
         custody: () => Promise.resolve({}),
       },

@@ -40,7 +40,7 @@ function openAccounts(tab: Tab | undefined, closed: unknown[] = []) {
       totals: unused,
       close(...question) {
         closed.push(question)
-        return Promise.resolve(3n)
+        return Promise.resolve({ restBaseUnits: 3n, hasChanged: true })
       },
       replaceKeys: unused,
     },
