@@ -47,13 +47,13 @@ function createBalanceReader(deps: SolanaReaderDeps): ChainReader['readBalance']
   const recent = new LRUCache<string, Promise<Balance>>({ max: balancesMax, ttl: balanceForMs, ttlResolution: 0, perf })
   const enough = new LRUCache<string, Balance>({ max: balancesMax, ttl: enoughForMs, ttlResolution: 0, perf })
   return (question) => {
-    const { wallet, mint = deps.mint, minSlot, commitment, enoughBaseUnits = 0n } = question
+    const { wallet, mint = deps.mint, minSlot, commitment, isFresh = false, enoughBaseUnits = 0n } = question
     const account = `${mint} ${wallet}`
     const isOfAnyState = minSlot === undefined && commitment === undefined
-    const rich = isOfAnyState ? enough.get(account) : undefined
+    const rich = isOfAnyState && !isFresh ? enough.get(account) : undefined
     if (rich !== undefined && rich.baseUnits >= enoughBaseUnits) return Promise.resolve(rich)
     const key = JSON.stringify([account, minSlot, commitment, enoughBaseUnits.toString()])
-    const known = question.isFresh === true ? undefined : recent.get(key)
+    const known = isFresh ? undefined : recent.get(key)
     if (known !== undefined) return known
     const asked = readTokenBalance(deps, { ...question, mint })
     recent.set(key, asked)

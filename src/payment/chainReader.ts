@@ -84,7 +84,7 @@ export interface BalanceQuestion {
   readonly mint?: Address
   /** Reads a state of this slot or a later one. */
   readonly minSlot?: number
-  /** Skips the cache of one second, because the balance is compared with the ledger. */
+  /** Skips the caches, because the balance is compared with the ledger or with open payments. */
   readonly isFresh?: boolean
   /** `finalized`: excludes payments of the last seconds that are not final. Absent: `confirmed`. */
   readonly commitment?: 'finalized'

@@ -141,6 +141,7 @@ test('a balance of a moment ago answers neither a question about a later slot no
   held = 3n
   expect([await read({}), await read({ minSlot: 2 })]).toEqual([9n, 3n])
   expect(await read({ minSlot: 1, isFresh: true })).toBe(3n)
+  expect([await read({}), await read({ isFresh: true })], 'without a slot too').toEqual([9n, 3n])
 })
 
 test('a status that the first node lacks is asked of the second', async () => {

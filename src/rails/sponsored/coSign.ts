@@ -106,7 +106,7 @@ async function findHeld(
     ({ mint, ownersSeen, beforeBaseUnits, afterBaseUnits }) =>
       mint === terms.mint && ownersSeen.includes(payer) && afterBaseUnits < beforeBaseUnits,
   )
-  return spent?.beforeBaseUnits ?? (await chain.readBalance({ wallet: payer })).baseUnits
+  return spent?.beforeBaseUnits ?? (await chain.readBalance({ wallet: payer, isFresh: true })).baseUnits
 }
 
 const u64Max = 2n ** 64n - 1n

@@ -117,7 +117,7 @@ function createPayerRoutes({ clock, log, ledger }: FinanceDeps, reports: OpenRep
 async function totalBaseUnits({ chain, ledger }: FinanceDeps, of: string): Promise<bigint> {
   const terms = ledger.settings.allTerms().filter(({ mint }) => mint === of)
   const balances = await Promise.all(
-    terms.map(({ paymentWallet: wallet, mint }) => chain.reader.readBalance({ wallet, mint })),
+    terms.map(({ paymentWallet: wallet, mint }) => chain.reader.readBalance({ wallet, mint, isFresh: true })),
   )
   return balances.reduce((sum, { baseUnits }) => sum + baseUnits, 0n)
 }

@@ -64,13 +64,15 @@ async function sign({ simulation, isOnRecord = false }: Script) {
     chain: {
       simulate: () => Promise.resolve(simulation),
       proveExpiry: () => Promise.resolve(expired),
-      readBalance: () => Promise.resolve({ baseUnits: 10n ** 12n, slot: 1, isAgreed: true }),
+      // A cached balance may not show the payment that this wallet made a moment ago.
+      readBalance: ({ isFresh = false }) =>
+        Promise.resolve({ baseUnits: isFresh ? 10n ** 12n : 0n, slot: 1, isAgreed: true }),
     },
     first: { record: (presented) => Promise.resolve({ ...presented, presentedAtMs: 0, bound }) },
     feePayer: {
       standing: () => Promise.resolve({ address: sampleAddress(), whyClosed: undefined }),
       find: () => Promise.resolve({ signature: undefined, asOf: '' }),
-      sign: () => Promise.resolve(signature),
+      sign: async (_transaction, { heldBaseUnits }) => (heldBaseUnits > 0n ? signature : refuseProof('not_sponsored')),
       recordOutcome: () => Promise.resolve(),
     },
     judgeSponsored: () => sponsored,
