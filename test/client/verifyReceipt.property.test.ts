@@ -295,3 +295,11 @@ test('a receipt for another wallet, endpoint or payment than expected is named s
     await check({ wallet: receipt['wallet'], endpoint: receipt['endpoint'], signature: receipt['signature'] }),
   ).toBe('none')
 })
+
+test('a key set with an unusable key is a verdict and no throw, and its other keys still verify', async () => {
+  const receipt = await receipts.sign({})
+  const empty = { kty: 'OKP', crv: 'Ed25519', x: '' }
+  expect(await problemOf(receipt, empty)).not.toBe('none')
+  const { d: _private, ...bareKey } = receipts.privateKey
+  expect(await problemOf(receipt, { keys: [empty, bareKey] })).toBe('none')
+})

@@ -7,7 +7,7 @@ import { parseJson } from './readBody.ts'
 const publicKey = z.object({
   kty: z.literal('OKP'),
   crv: z.literal('Ed25519'),
-  x: z.string(),
+  x: z.string().min(1),
   kid: z.string().exactOptional(),
   /** Start of the key's validity, in seconds since 1970. `exp` is the end. */
   nbf: z.number().exactOptional(),
