@@ -11,7 +11,10 @@ export interface BurnToMatch {
   readonly paymentAccounts: readonly Address[]
 }
 
-/** Undefined if the transaction burns exactly this amount from exactly one payment wallet. */
+/**
+ * Undefined if the transaction burns exactly this amount from one payment wallet, moves nothing else into or out of
+ * that wallet, and changes no other payment wallet.
+ */
 export function findMismatch(record: TransactionRecord, burn: BurnToMatch): string | undefined {
   const found = burn.paymentAccounts.map((account) => burnOf(record, account, burn.mint))
   const [only = { burnedBaseUnits: 0n, leftBaseUnits: 0n }, ...others] = found.filter(

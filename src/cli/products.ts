@@ -125,7 +125,6 @@ function printReason({ stderr }: CommandDeps, line: string): void {
 
 const pathsOf = ({ products }: OpenRoutes) => products.map(({ path }) => path).join(', ')
 
-/** For a JSON body, a value that is valid JSON is parsed, and any other value is text. */
 function orderOf({ method }: Endpoint, parameters: readonly string[]): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     parameters.map((parameter) => {

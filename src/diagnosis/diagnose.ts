@@ -39,7 +39,10 @@ function ofOtherStream({ kind }: RecordedPayment): Conclusion {
 
 const owedBack = 'Nothing. The debt is paid back to the wallet by the next payout.'
 
-/** Diagnoses a payment from the ledger. Undefined if the ledger has not verified the payment. */
+/**
+ * Diagnoses a payment from the ledger, or the transaction of a payout or burn. Undefined if the ledger contains at most
+ * the submission of the payment.
+ */
 function ofLedger(question: DiagnosisQuestion, recorded: RecordedPayment): Conclusion | undefined {
   const isOfTab = recorded.kind === 'tab_request'
   if (recorded.kind !== 'payment' && !isOfTab) return ofOtherStream(recorded)

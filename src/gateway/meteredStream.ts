@@ -123,7 +123,7 @@ function dataOf(event: Buffer): unknown {
   try {
     return JSON.parse(data)
   } catch {
-    // The event is a comment, or the `[DONE]` at the end of the stream.
+    // The data is not JSON, for example in a comment, or in the `[DONE]` at the end of the stream.
     return undefined
   }
 }

@@ -51,7 +51,10 @@ const unreadableMax = 8
 const stepMax = 100
 
 export interface TransferScanJobDeps extends Omit<TransferScanDeps, 'terms' | 'ownAccounts' | 'mints'> {
-  /** Returns the terms of each recorded payment wallet, because tokens may also arrive at a former wallet or leave it. */
+  /**
+   * Returns the terms of each recorded wallet in each accepted mint. Former wallets and wallets for tabs are included,
+   * because tokens may arrive there or leave.
+   */
   readonly allTerms: () => readonly TransferScanDeps['terms'][]
 }
 

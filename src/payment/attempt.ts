@@ -189,7 +189,10 @@ export interface BreakCommand {
   readonly attemptsMax: number
 }
 
-/** A broken stream leaves the proof usable (I4), because the answer is incomplete. */
+/**
+ * A broken stream leaves the proof usable (I4), because the answer is incomplete. The last attempt of a payment ends
+ * its use. Undefined if another attempt has taken over, or the answer has not started.
+ */
 export function decideBreak(state: PaymentState, command: BreakCommand): PaymentDecision | undefined {
   const { attemptId, bytes, digest, attemptsMax } = command
   assert(bytes >= 0, 'a number of bytes is sent')

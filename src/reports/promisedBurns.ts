@@ -9,7 +9,7 @@ export interface PromisedBurns {
   readonly promisedBaseUnits: bigint
   readonly deliveredBaseUnits: bigint
   readonly burnedBaseUnits: bigint
-  /** Sales in each dollar token that is sold with a burn, up to the position of the reports. */
+  /** Sales paid in each dollar token whose current price promises a burn, up to the position of the reports. */
   readonly sales: readonly DollarSales[]
 }
 

@@ -14,8 +14,8 @@ export interface ServedArtifact extends Omit<FileBody, 'entityTag'> {
 }
 
 /**
- * Serves an artifact. The route is free, because the file was paid for when it was made. A client with its address may
- * download it until it expires.
+ * Serves an artifact. The route is free, because the file was paid for when it was made. Anyone who has the address of
+ * the file may download it until it expires.
  */
 export function artifactRoute(artifacts: Artifacts, clock: Clock): FreeRoute {
   return {

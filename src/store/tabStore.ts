@@ -37,8 +37,8 @@ export interface TabStoreDeps {
 }
 
 /**
- * Tabs of the ledger. Call `forget` after an append was refused for the tab's lifecycle: the next lookup then reads the
- * tab again.
+ * Tabs of the ledger. Call `forget` after an append was refused because the tab had changed: the next lookup then reads
+ * the tab again.
  */
 export interface TabStore extends TabLedger {
   forget(tab: TabId): void

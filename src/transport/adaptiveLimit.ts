@@ -7,7 +7,8 @@ export interface Load {
 }
 
 export const limitMax = 1_000
-// While no payers are served, this limit still serves 64 connections that request prices in turn.
+// Minimum while no payers are served. A purpose gets half of it, which is enough for 64 connections that each request
+// one price after another.
 const limitMin = 160
 // A purpose gets half of this limit, and four quotes are about 4 ms of work by `unitsOf`.
 const limitMinBesidePayers = 8

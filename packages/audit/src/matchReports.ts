@@ -29,8 +29,8 @@ export async function deriveReports(source: DatabaseSource): Promise<DerivedRepo
 }
 
 /**
- * Compares the reports with the derived rows. Returns the position up to which the reports are complete. Undefined if
- * damaged bodies prevent the derivation.
+ * Compares the reports with the derived rows. Returns the position that the reports state, -1 if they state none.
+ * Undefined if damaged bodies prevent the derivation.
  */
 export async function matchReports(
   replay: Replay,

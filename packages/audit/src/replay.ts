@@ -135,8 +135,9 @@ export class Replay implements ReplayedLedger {
   }
 
   /**
-   * Adds an event of a stream whose kind is unknown. Its stored postings are used unchecked, so that the audit does not
-   * report a correct event of a newer release as wrong.
+   * Handles an event of an unknown kind, or of a stream that began with one. In a stream of a known kind, the event is
+   * reported. Otherwise its stored postings are entered without a check, because a newer release may have written
+   * them.
    */
   #passOver({ event }: ReadEvent | UnknownEvent, row: AuditedStream | undefined, raw: RawEvent): void {
     const { position, recordedAtMs, columns } = raw

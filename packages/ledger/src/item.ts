@@ -13,7 +13,10 @@ export interface Item {
   readonly guards?: readonly Guard[]
   /** Further keys that must be unique. */
   readonly keys?: readonly ItemKey[]
-  /** Stored with the ledger, so that the service can return it again. A stream keeps its first note. */
+  /**
+   * Answer that the service can send again. It is stored by the same append, but is not part of the ledger, and is
+   * deleted within about a day. While the stream has a note, further notes are ignored.
+   */
   readonly note?: Uint8Array
 }
 

@@ -182,5 +182,5 @@ function once(action: () => Promise<void>): () => Promise<void> {
 
 const defaultSlotMs = 400
 const nodesMax = 16
-/** Maximum of slots in one call. Each slot notifies subscribers, so more slots would block the event loop. */
+/** Maximum number of slots in one call, which blocks the event loop while it notifies the subscribers of each slot. */
 const advanceMax = 100_000

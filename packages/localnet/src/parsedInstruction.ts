@@ -12,8 +12,8 @@ export interface LocatedInstruction {
 }
 
 /**
- * Decodes only instructions that move tokens or SOL, open an account or are a memo. Others show accounts and data, as
- * nodes show instructions of unknown programs.
+ * Decodes memos, transfers of SOL, transfers, mints and burns of tokens, and the instructions that create an account.
+ * Any other instruction shows its accounts and data, as nodes show instructions of unknown programs.
  */
 export function parsedInstructionJson({ instruction, keys, stackHeight }: LocatedInstruction): Json {
   const program = keyAt(keys, instruction.programIndex).address

@@ -16,8 +16,8 @@ export interface FeePayer {
    */
   find(transaction: Pick<SponsoredTransaction, 'digest' | 'payer'>): Promise<SigningStanding>
   /**
-   * Signs within the budgets, if the rehearsed balance covers this payment and all unsettled payments of the wallet. A
-   * refusal means that the signer has not signed.
+   * Signs within the rules and budgets of the signer. The rehearsed balance must cover this payment and all payments of
+   * the wallet in the same mint that the rehearsal may not show. A refusal means that the signer has not signed.
    */
   sign(transaction: SponsoredTransaction, balance: RehearsedBalance): Promise<Signature | Refusal>
   /**

@@ -176,8 +176,8 @@ function problemOf({ configured, periods, deps, closingMs, readAtMs }: Opened): 
   return undefined
 }
 
-// Milliseconds before the start of a period at which its wallet is already accepted. Block times and the service's
-// clock differ by seconds, or by minutes while the cluster is slow.
+// A wallet is accepted this many milliseconds before its period starts. Block times and the service's clock differ by
+// seconds, or by minutes while the cluster is slow.
 const earlyMs = 300_000
 
 function acceptedTerms(terms: PaymentTerms, periods: readonly SettingPeriod[], landedAtMs: number) {

@@ -2,7 +2,7 @@ import type { Clock } from '@tollbook/core/clock'
 
 export interface OutputStream {
   write(text: string): unknown
-  /** A terminal gets text. Other streams get JSON. */
+  /** True for a terminal. On stdout, a terminal gets text, and any other stream gets JSON. stderr always gets text. */
   readonly isTTY?: boolean
 }
 

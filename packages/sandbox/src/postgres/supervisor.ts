@@ -86,8 +86,8 @@ async function launchPatiently(deps: SupervisorDeps, { insist, failures, signal 
 }
 
 /**
- * Maximum attempts. The pauses before the other eleven, from 20 ms and doubled up to 4 s, add up to 17 s. In that time
- * a backend in a long query detects that the postmaster has ended.
+ * Maximum attempts. The eleven pauses between them, from 20 ms and doubled up to 4 s, add up to 17 s. Postgres does not
+ * start while a backend of the ended postmaster runs. A busy backend ends only when it next waits.
  */
 const attemptsMax = 12
 const pauseMinMs = 20

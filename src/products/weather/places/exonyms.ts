@@ -5,9 +5,9 @@ export interface Exonym {
 }
 
 /*
- * Alternative names of cities by country. The format is the listed name, a colon, and the other names. GeoNames lists
- * each city under one name, English or local, but callers use both. If a larger city has the same name, the larger city
- * is the answer, and the city of this table is an alternative.
+ * Alternative names of cities by country. The format is the listed name, a colon, and the other names. The city file
+ * has one name for each city, English or local, but callers use both. If a larger city has the same name, the larger
+ * city is the answer, and the city of this table is an alternative.
  */
 const table: Readonly<Record<string, string>> = {
   AE: 'Abu Dhabi: Abu Zabi; Dubai: Dubayy',
