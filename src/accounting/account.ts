@@ -2,8 +2,8 @@ import type { Address } from '@tollbook/core/address'
 import { assert } from '@tollbook/core/assert'
 
 /**
- * An account is always a ledger account; accounts on chain are called wallets and token accounts. The names follow
- * plain-text accounting, so that exports to beancount or hledger use them unchanged.
+ * Name of a ledger account. The names follow plain-text accounting, so exports to beancount and hledger change only the
+ * part after the second colon (journalAccount.ts). Accounting code calls accounts on chain wallets and token accounts.
  */
 export type Account = `${'Assets' | 'Liabilities' | 'Expenses' | 'Income' | 'Memo'}:${string}`
 

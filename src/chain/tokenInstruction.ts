@@ -45,7 +45,10 @@ const initializeAccount = 1
 const initializeAccountsWithOwner = new Set([16, 18])
 const batch = 255
 
-/** A Batch contains several instructions. Empty if no tokens move. */
+/**
+ * Returns the token moves and account openings of an instruction. A Batch can contain several. Empty for any other
+ * instruction.
+ */
 export function readTokenInstruction(accounts: readonly Address[], data: Uint8Array): readonly TokenEffect[] {
   if (data[0] === batch) return readBatch(accounts, data)
   const effect = readOpening(accounts, data) ?? readMovement(accounts, data)

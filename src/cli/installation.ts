@@ -16,7 +16,6 @@ export async function readInstallation(deps: Pick<CommandDeps, 'home'>): Promise
   return { config: readConfig(), local: await readLocal(deps) }
 }
 
-/** Throws a `UsageProblem` with the variable and the role if there is no URL. */
 export function requireLogin(url: string | undefined, [variable, role]: readonly [string, string]): string {
   if (url !== undefined) return url
   throw new UsageProblem(variable, `is missing: a login that is a member of ${role}`)

@@ -30,8 +30,8 @@ Exit codes:
   7  the service or the witness does not answer; run it again`
 
 /**
- * A witness refuses a tree that does not continue the last tree that it cosigned. A rewritten ledger or a restored
- * backup therefore shows at the next cosignature.
+ * A witness refuses a tree that does not continue the last tree that it cosigned. The next cosignature therefore fails
+ * if a rewrite or a restored backup has changed or lost events of that tree.
  */
 export function witnessCommand(deps: CommandDeps): Command {
   return new Command('witness')

@@ -5,7 +5,7 @@ import { displayUsd } from '../pricing/priceList.ts'
 export interface Samples {
   /** Command that requests the price. It runs unchanged and pays nothing. */
   readonly curl: string
-  /** Command that pays at most the price and shows the answer. Undefined if the product does not accept JSON. */
+  /** Command that pays at most the price and shows the answer. Undefined for a raw body, which `pay` cannot send. */
   readonly pay: string | undefined
 }
 

@@ -7,8 +7,8 @@ import type { Parameters } from './checkParameters.ts'
 import { isSchema, type Schema } from './parameterSchema.ts'
 
 /*
- * Tokens of an API with OpenAI's wire format. They are limited before the request, so that the budget pays for the
- * reply, and counted afterwards.
+ * Tokens of an API with OpenAI's wire format. The output is limited before the request, so that the budget pays for the
+ * reply. The used tokens are read from the API's answer, or estimated.
  */
 
 // Members whose text is neither part of the prompt nor part of the reply.

@@ -6,7 +6,10 @@ import { inclusionProofOf } from './inclusionProof.ts'
 
 export type Described = Pick<Stream, 'contentType' | 'meta'>
 
-/** Header of a whole answer, trailer of a stream. */
+/**
+ * Header of a raw answer, or trailer of a stream. An event stream sends the receipt as its last event instead, and a
+ * JSON answer has it in its envelope.
+ */
 export const receiptHeader = 'tollbook-receipt'
 
 /** `Receipt-Location` lets a client fetch the receipt if the client missed the trailer or the last event. */

@@ -266,7 +266,8 @@ async function releaseDebit(
   { reference, before, nowMs }: Pick<PaymentChange, 'reference' | 'before' | 'nowMs'>,
   { attemptId }: TabDebited,
 ): Promise<void> {
-  // Requests on a tab have no maximum of attempts, because failed attempts owe nothing to the wallet.
+  // The release of a debit ignores the maximum: the hold returns to the tab, so nothing is owed to the wallet. The next
+  // debit checks the maximum.
   const released = decideRelease(before, { attemptId, reason: 'tab_limit', attemptsMax: Number.POSITIVE_INFINITY })
   assert(released !== undefined, 'the attempt was debited a moment ago')
   await kernel.append(paymentItem({ reference, before, ...released, nowMs }))

@@ -183,7 +183,7 @@ interface Usage {
   readonly max: number
 }
 
-/** Wait until one more request is allowed, in windows, if the client sends nothing meanwhile. */
+/** Returns the number of windows until one more request is allowed, if the client sends nothing meanwhile. */
 function windowsToWait({ before, now, elapsed, max }: Usage): number {
   if (now + 1 <= max) return 1 - (max - now - 1) / before - elapsed
   return 1 - elapsed + Math.max(0, 1 - (max - 1) / now)

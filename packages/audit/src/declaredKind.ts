@@ -27,8 +27,8 @@ export interface DeclaredStep {
   /** Highest number of a setting that the step may record. Null: no limit. */
   readonly numberMax: number | null
   /**
-   * True for the streams that must take this step, if another step has the same state and events. Only the audit checks
-   * this condition. The database does not enforce it.
+   * True for the streams that may take this step. Absent: every stream in the state `from` may take it. Only the audit
+   * checks this condition. The database does not enforce it.
    */
   readonly when?: (row: AuditedStream) => boolean
 }

@@ -70,7 +70,7 @@ export const closingStatement = z.object({
   mint: z.string(),
   decimals: z.int().min(0).max(18),
   month: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/),
-  /** `preliminary`: the month is not closed yet, and later events will change the figures. */
+  /** `preliminary`: later events may change the figures. A statement is final 10 minutes after `closesAt`. */
   status: z.enum(['final', 'preliminary']),
   /** Events recorded later belong to a later statement. */
   closesAt: z.iso.datetime(),

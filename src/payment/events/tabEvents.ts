@@ -81,7 +81,10 @@ const tabDebited = defineEvent(
     orderDigest: z.string(),
     /** Hash of the presented bearer key. Null for a signed debit. A debit by the bearer key cannot be proven later. */
     bearerHash: optionalText,
-    /** Facts that the session key signed in addition to tab and number. Null for a debit by the bearer key. */
+    /**
+     * Signature by the session key, with the signed facts that no other member contains. It also covers tab, number,
+     * mint and origin. Null for a debit by the bearer key.
+     */
     signed: z
       .object({
         sessionKey: address,

@@ -19,7 +19,10 @@ type Presented = Pick<Presentation, 'reference' | 'wallet'>
  * proof could not be decided.
  */
 export interface FirstPresentations {
-  /** Called before any other check of a proof. Stores the presentation in memory only. */
+  /**
+   * Called once the signature of a payment is known, before its transaction is looked up or sent. Stores the
+   * presentation in memory only.
+   */
   note(presented: Presented): void
   record(presented: Presented): Promise<Presentation>
   /**

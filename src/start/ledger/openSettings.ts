@@ -119,7 +119,7 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps) {
      * in the wallet of another mint do not count as a payment, and are owed back.
      */
     allTerms: () => termsOfWallets(every, [...opened.periods.values()].flat().filter(isOfWallet).map(walletOf)),
-    /** Without a mint, in the service token. Undefined if no deposits are sold in the mint. */
+    /** Terms of deposits in a mint, by default the service token. Undefined if no deposits are sold in the mint. */
     depositTerms,
     /** The configured wallet is first. */
     acceptedDepositTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[] {

@@ -60,8 +60,8 @@ export function tabIdOfDeposit(stream: string): string {
 }
 
 /**
- * The first 16 bytes of a deposit's signature are the id of its tab. Returns no bytes for a stream that is not a
- * payment.
+ * Returns the first 16 bytes of a deposit's signature. For the opening deposit they are the id of the tab. Returns no
+ * bytes if the stream is not named by a signature.
  */
 function idBytesOf(stream: string): Uint8Array {
   return isSolanaStream(stream) ? base58.decode(signatureOf(stream)).subarray(0, idBytes) : new Uint8Array(0)

@@ -1,6 +1,6 @@
 import type { Address } from '@tollbook/core/address'
 
-/** Payment protocols of other services: x402 version 2 (`exact` on Solana) and MPP (`solana/charge`, pull). */
+/** Payment protocols besides Tollbook's own: x402 version 2 (`exact` on Solana) and MPP (`solana/charge`, pull). */
 export const sponsoredProtocols = ['x402', 'mpp'] as const
 export type SponsoredProtocol = (typeof sponsoredProtocols)[number]
 

@@ -38,7 +38,7 @@ export async function startSampleUpstreams({ clock }: { readonly clock: Clock })
   }
 }
 
-/** The file name `metNorway.ts` gives the setting `MET_NORWAY` and the export `metNorway`. */
+/** The file `metNorway.ts` replaces the upstream of the setting `MET_NORWAY_URL`, and must export `metNorway`. */
 async function loadProviders(): Promise<readonly (readonly [name: string, provider: SampleProvider])[]> {
   const folder = new URL('providers/', import.meta.url)
   const names = (await readdir(folder)).flatMap((file) => /^(\w+)\.[jt]s$/.exec(file)?.[1] ?? [])

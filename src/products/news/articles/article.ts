@@ -43,8 +43,8 @@ const ageMaxMs = 7 * 24 * 60 * 60 * 1000
 const aheadMaxMs = 60 * 60 * 1000
 
 /**
- * Undefined if a sold field is missing or impossible. The caller then drops the item, because missing fields are never
- * guessed.
+ * Undefined if the address, title or time is missing or invalid, or if the time is too old or too far in the future.
+ * The caller then drops the item. A missing publisher is replaced by the host of the address.
  */
 export function articleOf(raw: RawArticle, nowMs: number): Article | undefined {
   const url = cleanUrl(raw.url ?? '')
