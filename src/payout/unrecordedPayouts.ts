@@ -83,7 +83,10 @@ async function hasPaidOut({ chain }: UnrecordedDeps, account: Address, { signatu
   )
 }
 
-/** Compares only the end, because a memo as listed by a node starts with its length. Part 1 must not match part 11. */
+/**
+ * A node lists all memos of a transaction in one text, each after its length: `[62] first; [5] second`. A multisig may
+ * add a memo to ours. Part 1 must not match part 11.
+ */
 export function paysPart({ memo }: Pick<ListedSignature, 'memo'>, plan: Pick<PayoutPlan, 'id'>, part: number): boolean {
-  return memo?.endsWith(payoutMemo(plan, part)) === true
+  return `${memo ?? ''}; `.includes(`${payoutMemo(plan, part)}; `)
 }

@@ -77,4 +77,8 @@ test('the memo of part 11 is not that of part 1, and a node lists it with its le
   expect(paysPart(listed(1), plan, 11)).toBe(false)
   expect(paysPart(listed(1, { id: `payout_${'b'.repeat(32)}` }), plan, 1)).toBe(false)
   expect(paysPart({ memo: undefined }, plan, 1)).toBe(false)
+  // A multisig that builds the transaction may add a memo.
+  const withAnother = { memo: `[3] abc; ${listed(1).memo}; [5] hello` }
+  expect(paysPart(withAnother, plan, 1)).toBe(true)
+  expect(paysPart({ memo: `${listed(11).memo}; [5] hello` }, plan, 1)).toBe(false)
 })
