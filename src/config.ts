@@ -131,12 +131,13 @@ export function readConfig(
   const mistyped = mistypedVariables(env)
   const parsed = configSchema.safeParse(inputOf(configSchema, given))
   const invalid = (parsed.error?.issues ?? []).map((issue) => mistakeOf(issue, given))
-  const gaps = start === undefined ? [] : findStartMistakes(start, { given, set, mistyped })
+  const gaps = start === undefined ? undefined : findStartMistakes(start, { given, set, mistyped })
   // Remove duplicates: a variable may occur several times, and two checks may report the same missing variable.
-  const mistakes = new Set([...unreadable, ...invalid, ...gaps, ...findConflicts(given, (name) => set.includes(name))])
+  const conflicts = findConflicts(given, (name) => set.includes(name))
+  const mistakes = new Set([...unreadable, ...invalid, ...(gaps?.mistakes ?? []), ...conflicts])
   if (parsed.success && mistakes.size === 0) return withDefaults(parsed.data)
   const asked = mistyped.map(({ name, meant }) => `${name} is not read: did you mean ${meant}?`)
-  throw configFault([...mistakes], asked)
+  throw configFault([...mistakes], [...(gaps?.advice ?? []), ...asked])
 }
 
 /** For variables that the products file mentions. A value may also be in the file that `NAME_FILE` names. */

@@ -17,7 +17,7 @@ export interface ChainNodeDeps {
 export interface ChainNode {
   readonly name: string
   readonly rpc: RpcClient
-  /** The highest slot in any answer of the node. */
+  /** The highest slot in any answer of the node, except a far higher one that a minute of polls contradicted. */
   slot(): number
   /** Slot and height at commitment `confirmed`. Undefined before the first status. */
   status(): NodeHeight | undefined
@@ -46,10 +46,16 @@ export interface NodeHeight {
 
 export const epochInfoJson = z.object({ absoluteSlot: z.int().min(0), blockHeight: z.int().min(0) })
 
+// A slot this far above the node's polls, for the whole minute, was wrong. Less may come from another machine at the
+// same address, and a slot that is too low would prove the absence of a payment too early.
+const farAheadSlots = 10_000
+const contradictedMs = 60_000
+
 /** Every call updates the state of the node, so health checks need few requests. */
 export function createChainNode(deps: ChainNodeDeps): ChainNode {
   const { nowMs } = deps
   let slot = 0
+  let farAheadSinceMs: number | undefined
   let status: NodeHeight | undefined
   let advancedAtMs = nowMs()
   let failingSinceMs: number | undefined
@@ -80,7 +86,9 @@ export function createChainNode(deps: ChainNodeDeps): ChainNode {
       const { absoluteSlot, blockHeight } = await rpc.call('getEpochInfo', [{ commitment: 'confirmed' }], epochInfoJson)
       if (status === undefined || absoluteSlot > status.slot) advancedAtMs = nowMs()
       status = { slot: absoluteSlot, height: blockHeight }
-      slot = Math.max(slot, absoluteSlot)
+      farAheadSinceMs = slot > absoluteSlot + farAheadSlots ? (farAheadSinceMs ?? nowMs()) : undefined
+      const isWrong = farAheadSinceMs !== undefined && nowMs() - farAheadSinceMs > contradictedMs
+      slot = isWrong ? absoluteSlot : Math.max(slot, absoluteSlot)
       return status
     },
   }

@@ -46,9 +46,9 @@ export interface NodeRegistry {
   prefer(node: ChainNode): void
   poll(): Promise<void>
   standings(): readonly NodeStanding[]
-  /** Every node in rotation has reached this slot at `confirmed`. */
+  /** Every node on our network that advances has reached this slot at `confirmed`. */
   slot(): number
-  /** Block height at the highest slot in any answer of a node on our network. May be too high, never too low. */
+  /** Block height at the highest `slot` of a node on our network. May be too high, never too low. */
   height(): number
   /** Highest confirmed slot that any node on our network has reported. */
   newestSlot(): number
@@ -209,8 +209,11 @@ function judge(registry: Registry): void {
     if (was !== undefined && standing.problem === undefined)
       log.info({ event: 'node_joined_rotation', node: standing.name, slot: standing.slot })
   }
-  const slots = inRotation(registry).flatMap((node) => node.status()?.slot ?? [])
-  if (slots.length > 0) registry.reachedSlot = Math.max(registry.reachedSlot, Math.min(...slots))
+  // Count late nodes too: a node with a far too high slot would be alone in rotation, and the quotes of that moment
+  // would refuse every payment as too early.
+  const advancing = ours(registry).filter((node) => judging.nowMs - node.advancedAtMs() <= limits.stillMs)
+  const slots = advancing.flatMap((node) => node.status()?.slot ?? [])
+  if (slots.length > 0) registry.reachedSlot = Math.min(...slots)
 }
 
 /** At most the standard duration, because a longer one comes from an outage. */

@@ -1,3 +1,5 @@
+import { defaultFetch } from '@tollbook/client/defaultFetch'
+import type { Fetch } from '@tollbook/client/solanaRpc'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocal } from './localJson.ts'
 import { readJsonFile } from '@tollbook/client/command/fileOption'
@@ -24,4 +26,12 @@ export function requireUrl(option: string, url: string | undefined): string {
   if (url === undefined) throw new UsageProblem(option, 'is missing (its default comes from local mode)')
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UsageProblem(option, `${url} is not an http(s) URL`)
   return url
+}
+
+/** Also ends its requests when the command must stop, because a witness may take longer to answer than a stop may. */
+export function fetchUntil(stopping: AbortSignal): Fetch {
+  return (input, init) => {
+    const signals = [stopping, init?.signal].filter((signal) => signal instanceof AbortSignal)
+    return defaultFetch(input, { ...init, signal: AbortSignal.any(signals) })
+  }
 }

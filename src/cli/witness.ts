@@ -10,7 +10,7 @@ import { writeFileAtomically } from '../machine/writeFileAtomically.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { runOnSchedule } from './onSchedule.ts'
 import { exitCodeOf } from './runCommand.ts'
-import { readSealSource, requireUrl } from './sealSource.ts'
+import { fetchUntil, readSealSource, requireUrl } from './sealSource.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 interface WitnessOptions {
@@ -44,21 +44,23 @@ export function witnessCommand(deps: CommandDeps): Command {
     .option('--every <duration>', 'repeat at this interval, such as 10m, until interrupted')
     .addHelpText('after', exitHelp)
     .action(async (options: WitnessOptions) => {
-      deps.setExitCode(await runOnSchedule(deps, options.every, () => cosign(deps, options)))
+      deps.setExitCode(await runOnSchedule(deps, options.every, (stopping) => cosign(deps, options, stopping)))
     })
 }
 
-function cosign(deps: CommandDeps, options: WitnessOptions): Promise<number> {
+function cosign(deps: CommandDeps, options: WitnessOptions, stopping: AbortSignal): Promise<number> {
+  const fetch = fetchUntil(stopping)
   return exitCodeOf(deps, async () => {
     const url = requireUrl('--witness-url', options.witnessUrl)
     const witness = readWitnessKey(options.witnessKey)
     if (witness === undefined)
       throw new UsageProblem('--witness-key', `must be name+id+key of a cosignature/v1 key (got ${options.witnessKey})`)
     const { baseUrl, keys } = await readSealSource(deps, options)
-    const { checkpoint, note } = await fetchCheckpoint({ baseUrl, keys })
-    const proveConsistency = (sizes: { readonly from: number; readonly to: number }) => fetchConsistency(baseUrl, sizes)
+    const { checkpoint, note } = await fetchCheckpoint({ baseUrl, keys, fetch })
+    const proveConsistency = (sizes: { readonly from: number; readonly to: number }) =>
+      fetchConsistency(baseUrl, { ...sizes, fetch })
     const seenSize = await readSeenSize(options.output, witness, checkpoint.size)
-    const cosigned = await cosignCheckpoint({ url, witness, proveConsistency }, note, seenSize)
+    const cosigned = await cosignCheckpoint({ url, witness, proveConsistency, fetch }, note, seenSize)
     // Only a verified cosignature replaces the file, because the next run starts from the size in the file.
     await writeFileAtomically(options.output, cosigned.note, '--output')
     const { origin, size } = checkpoint

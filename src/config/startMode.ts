@@ -44,17 +44,20 @@ const ofOperator = new Set<string>([
 const ofOperatorPattern = /DATABASE_URL$|^ARTIFACT_S3_|^SIGNER_/
 const listenerHosts = ['HOST', 'HEALTH_HOST', 'FINANCE_HOST']
 
-export function findStartMistakes(mode: StartMode, variables: StartVariables): readonly string[] {
+const none: { readonly mistakes: readonly string[]; readonly advice: readonly string[] } = { mistakes: [], advice: [] }
+
+/** `advice` follows the mistakes, and is not one of them. */
+export function findStartMistakes(mode: StartMode, variables: StartVariables) {
   const operated = operatorVariables(variables)
   const names = operated.join(', ')
   if (mode === 'local')
-    return operated.length === 0 ? [] : [`local mode takes no variables of an operator: remove ${names}`]
-  if (mode === 'unless-operated' && operated.length === 0) return []
+    return operated.length === 0
+      ? none
+      : { ...none, mistakes: [`local mode takes no variables of an operator: remove ${names}`] }
+  if (mode === 'unless-operated' && operated.length === 0) return none
   const missing = needed.filter(([name]) => !variables.set.includes(name))
-  return [
-    ...missing.map(([name, why]) => `${name} is missing: ${why}`),
-    ...(missing.length === 0 ? [] : [gapAdvice(names)]),
-  ]
+  const mistakes = missing.map(([name, why]) => `${name} is missing: ${why}`)
+  return { mistakes, advice: missing.length === 0 ? [] : [gapAdvice(names)] }
 }
 
 function gapAdvice(operated: string): string {

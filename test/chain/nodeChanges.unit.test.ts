@@ -87,6 +87,37 @@ test('a transaction that exists now lands within the lag, the difference of the 
   expect(nodes.boundAt(900).lastValidHeight, 'an older slot').toBe(900 + 150)
 })
 
+test('a node that once reports a far too high slot dates no later quote, and delays proofs for a minute only', async () => {
+  const [honest, liar] = [epoch(1_000, 900), epoch(1_000, 900)]
+  const { nodes, pass } = openNodes(honest, liar)
+  await nodes.poll()
+  const at = async (slot: number, ofLiar = slot) => {
+    pass(2_000)
+    Object.assign(honest, epoch(slot))
+    Object.assign(liar, epoch(ofLiar))
+    await nodes.poll()
+  }
+  await at(1_005, 9_000_000)
+  expect(nodes.inRotation().map(({ name }) => name)).toEqual(['node 2'])
+  expect(nodes.slot(), 'a quote of this moment').toBe(1_005)
+  await at(1_010)
+  expect(nodes.slot()).toBe(1_010)
+  expect(nodes.landingBound().lastValidHeight, 'perhaps another machine at this address').toBeGreaterThan(8_000_000)
+  for (let slot = 1_015; slot <= 1_170; slot += 5) await at(slot)
+  expect(nodes.landingBound().lastValidHeight).toBeLessThan(2_000)
+})
+
+test('a quote does not wait for a node that stands still', async () => {
+  const [one, other] = [epoch(1_000), epoch(990)]
+  const { nodes, pass } = openNodes(one, other)
+  await nodes.poll()
+  expect(nodes.slot()).toBe(990)
+  pass(20_001)
+  Object.assign(one, epoch(1_050))
+  await nodes.poll()
+  expect(nodes.slot()).toBe(1_050)
+})
+
 test('the time of the chain is the lowest of its nodes, and a single node of two cannot move it ahead', async () => {
   const at = (seconds: number | null) => ({ ...epoch(1_000), getBlockTime: () => seconds })
   const timeOf = async (...seconds: readonly (number | null)[]) => {

@@ -1,5 +1,12 @@
+import { once } from 'node:events'
+import { mkdtempDisposable, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runOnSchedule } from '../../src/cli/onSchedule.ts'
+import { witnessCommand } from '../../src/cli/witness.ts'
+import { startTestWitness } from '../support/testWitness.ts'
 
 const interrupt = new AbortController()
 const slept: number[] = []
@@ -45,3 +52,27 @@ test('SIGTERM ends a schedule with 0, also in the middle of a run', async () => 
   expect(code).toBe(0)
   expect(process.listeners('SIGTERM').filter((listener) => !before.includes(listener))).toEqual([])
 })
+
+test(
+  'a witness command that must stop does not wait for a service that does not answer',
+  { timeout: 5_000 },
+  async () => {
+    const stopped = new AbortController()
+    const service = createServer(() => stopped.abort()).listen(0, '127.0.0.1')
+    await once(service, 'listening')
+    const address = service.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'witness-'))
+    const key = join(folder.path, 'jwk.json')
+    await writeFile(key, JSON.stringify({ kty: 'OKP', crv: 'Ed25519', x: Buffer.alloc(32, 7).toString('base64url') }))
+    await using witness = await startTestWitness({ name: 'log', publicKey: new Uint8Array(32) })
+    const codes: number[] = []
+    const running = { ...deps, interrupted: stopped.signal, setExitCode: (code: number) => void codes.push(code) }
+    const options = ['--witness-url', witness.url, '--witness-key', witness.key, '--output', join(folder.path, 'note')]
+    const source = ['--base-url', `http://127.0.0.1:${port}`, '--key', key]
+    await witnessCommand(running).parseAsync([...options, ...source], { from: 'user' })
+    service.closeAllConnections()
+    service.close()
+    expect(codes).toEqual([7])
+  },
+)

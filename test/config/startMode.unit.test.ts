@@ -95,7 +95,7 @@ test('the message names every setting that is missing and every one that is set'
   expect(
     refusalOf({ ...rest, PUBLIC_URL: 'https://api.example.com', HOST: '::' }, 'unless-operated').split('\n'),
   ).toEqual([
-    'the configuration has 3 mistakes:',
+    'the configuration has 2 mistakes:',
     "  DATABASE_URL is missing: the login of the service on the ledger's database",
     '  TOKEN_MINT is missing: the mint of the service token on the chain of SOLANA_RPC_URLS',
     '  local mode has a separate ledger and does not start with variables of an operator: set what is missing, or remove SOLANA_RPC_URLS, PAYMENT_WALLET, RECEIPT_SIGNING_KEY, PUBLIC_URL, HOST',
