@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
 import { startScratchCluster } from '../../src/backup/scratchCluster.ts'
+import { awaitThat } from '../support/awaitThat.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 const folder = await makeScratchDirectory()
@@ -70,7 +71,7 @@ test('an interrupted drill ends its server by a fast shutdown, and then removes 
   const { interrupt, cluster } = await restore(`exec '${process.execPath}' '${program}'`)
   const ended = expect(cluster).rejects.toThrow()
   const called = () => readFile(join(folder, 'called'), 'utf8').catch(() => '')
-  await vi.waitUntil(async () => (await called()).endsWith('started\n'))
+  await awaitThat('the server has started', async () => (await called()).endsWith('started\n'))
   interrupt.abort()
   await ended
   expect(await called()).toMatch(/\nstarted\nshutdown\n$/)

@@ -31,6 +31,8 @@ export interface KillFindings {
   readonly unbalanced: number
 }
 
+const acknowledgedPerKillMin = 60
+
 /** Claims and fulfils without pause while the postmaster is killed again and again, then compares with the ledger. */
 export async function killUnderLoad(options: KillOptions): Promise<KillFindings> {
   const { serviceUrl } = options.database
@@ -44,6 +46,8 @@ export async function killUnderLoad(options: KillOptions): Promise<KillFindings>
   const callers = Array.from({ length: options.callers }, () => claimWithoutPause(load))
   try {
     for (let kill = 1; kill <= options.kills; kill++) {
+      // By count and not by time alone, because a busy machine may serve few callers between two kills.
+      await awaitThat('callers are served', () => load.acknowledged.size >= kill * acknowledgedPerKillMin)
       await killPostmaster(options)
       options.progress(`kill ${kill} of ${options.kills}: ${load.acknowledged.size} payments acknowledged so far`)
     }
