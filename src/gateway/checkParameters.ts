@@ -68,12 +68,16 @@ export function parametersType(
       for (const name of inPath.filter((one) => !isSegment(parsed.data[one])))
         context.addIssue({ code: 'custom', path: [name], message: segmentRule })
       // Refuse an item with a comma: the upstream would read it as several items, although the price counts one.
-      for (const [name, value] of Object.entries(parsed.data).filter(([one]) => isJoined(one)))
-        if (Array.isArray(value) && value.some((item) => JSON.stringify(item).includes(',')))
+      for (const [name, value] of Object.entries(parsed.data))
+        if (isJoined(name) && hasInnerComma(value))
           context.addIssue({ code: 'custom', path: [name], message: 'must have no comma inside an item' })
       return parsed.data
     })
     .meta(schema)
+}
+
+export function hasInnerComma(value: Json): boolean {
+  return Array.isArray(value) && value.some((item) => JSON.stringify(item).includes(','))
 }
 
 /** Refuses percent signs and separators, because a server may decode a path before it splits the path into segments. */

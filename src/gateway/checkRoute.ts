@@ -1,6 +1,6 @@
 import { segmentNames } from '@tollbook/core/pathTemplate'
 import { hasNoBody } from '../product/productFacts.ts'
-import { type CheckParameters, compileSchema, isSegment } from './checkParameters.ts'
+import { type CheckParameters, compileSchema, hasInnerComma, isSegment } from './checkParameters.ts'
 import { type Checked, type FileMistake, type FilePath, listOf, unknownName } from './fileMistake.ts'
 import {
   closedSchema,
@@ -13,7 +13,7 @@ import {
 import { hasOnlyJson, type RouteEntry, type UpstreamEntry } from './productsFile.ts'
 import { readPrices, type RoutePrices } from './routePrices.ts'
 import { findUnitProblem } from './usePrice.ts'
-import { hasJsonBody, readTarget } from './routeRequest.ts'
+import { hasJsonBody, isJoined, readTarget } from './routeRequest.ts'
 
 export interface CheckedRoute {
   readonly route: RouteEntry
@@ -156,11 +156,15 @@ function targetMistakes(route: RouteEntry, schema: Schema, at: FilePath): readon
   ]
 }
 
-function exampleMistakes({ example, to }: RouteEntry, { check }: LoadedSchema, at: FilePath): readonly FileMistake[] {
+function exampleMistakes(route: RouteEntry, { check }: LoadedSchema, at: FilePath): readonly FileMistake[] {
+  const { example, to } = route
   const [problem] = check(example)
+  const joined = Object.keys(example).find((name) => isJoined(route, name) && hasInnerComma(example[name] ?? null))
   const outside = readTarget(to ?? '/').inPath.find((name) => name in example && !isSegment(example[name]))
   const path = [...at, 'example']
   if (outside !== undefined) return [{ path, message: `has ${outside}, which is not one segment of a path` }]
+  if (joined !== undefined)
+    return [{ path, message: `has a comma inside an item of ${joined}, which \`arrays\` joins by commas` }]
   if (problem === undefined) return []
   const place = problem.instancePath === '' ? '' : `${problem.instancePath} `
   return [

@@ -55,12 +55,9 @@ async function* eventsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
 }
 
 function endOfEvent(bytes: Buffer): number | undefined {
-  // An empty line ends an event (WHATWG HTML, 9.2). Lines end in LF or CRLF; a lone CR is not supported.
-  const ends = ['\n\n', '\r\n\r\n'].flatMap((mark) => {
-    const at = bytes.indexOf(mark)
-    return at === -1 ? [] : [at + mark.length]
-  })
-  return ends.length === 0 ? undefined : Math.min(...ends)
+  // An empty line ends an event. Lines end in LF, CRLF or CR, also mixed (WHATWG HTML, 9.2).
+  const found = /(?:\r\n|\n|\r(?!\n)){2}/.exec(bytes.toString('latin1'))
+  return found === null ? undefined : found.index + found[0].length
 }
 
 export function countBytes({ price, budgetMicroUsd }: MeteredJob): EventCounter {
@@ -118,7 +115,7 @@ const stoppedBy = { stoppedBy: 'limit' }
 const eventOf = (data: object) => `data: ${JSON.stringify(data)}\n\n`
 
 function dataOf(event: Buffer): unknown {
-  const lines = event.toString('utf8').split(/\r?\n/)
+  const lines = event.toString('utf8').split(/\r\n|\n|\r/)
   const data = lines.flatMap((line) => (line.startsWith('data:') ? [line.slice('data:'.length)] : [])).join('\n')
   try {
     return JSON.parse(data)

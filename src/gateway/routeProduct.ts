@@ -6,7 +6,7 @@ import { type Parameters, parametersType } from './checkParameters.ts'
 import { deliverRoute } from './deliverRoute.ts'
 import { deliverTool, type ToolDeps } from './deliverTool.ts'
 import { readTexts } from './orderTexts.ts'
-import { hasJsonBody, isInQuery, readTarget } from './routeRequest.ts'
+import { hasJsonBody, isJoined, readTarget } from './routeRequest.ts'
 import { countInput } from './tokenUse.ts'
 
 // A product must describe its answer. The answer of a route is unknown until the upstream sends it.
@@ -19,7 +19,6 @@ export function routeProduct(checked: CheckedRoute, deps: ToolDeps): ProductDefi
   // The values of a JSON body have types, so only the segments of the path are read as texts.
   const texts = hasJsonBody(route) ? segmentNames(route.path) : undefined
   const read = (input: unknown) => readTexts(schema, input, texts)
-  const isJoined = (name: string) => route.arrays === 'comma' && isInQuery(route, name)
   const contentType = route.content_types[0] ?? 'application/json'
   return defineProduct<Parameters, unknown, unknown>({
     path: route.path,
@@ -29,7 +28,15 @@ export function routeProduct(checked: CheckedRoute, deps: ToolDeps): ProductDefi
     ...(metered === undefined ? {} : { metered }),
     ...(unit === undefined ? {} : { usedUnit: unit.kind }),
     ...(variants.length === 0 ? {} : { variants }),
-    parameters: parametersType({ schema, check, inPath: readTarget(route.to ?? '/').inPath, isJoined }, read),
+    parameters: parametersType(
+      {
+        schema,
+        check,
+        inPath: readTarget(route.to ?? '/').inPath,
+        isJoined: (name) => isJoined(route, name),
+      },
+      read,
+    ),
     answer: answerOfUpstream,
     ...(route.answer === 'as_is' && route.tool === undefined ? { stream: { contentType } } : {}),
     ...(bodyTypes === undefined ? {} : { rawBody: { contentTypes: bodyTypes } }),

@@ -28,8 +28,13 @@ export function hasJsonBody({ method, body }: RouteEntry): boolean {
 }
 
 /** True if a parameter outside of the path is sent in the query, and not in the JSON body. */
-export function isInQuery(route: RouteEntry, name: string): boolean {
+function isInQuery(route: RouteEntry, name: string): boolean {
   return !hasJsonBody(route) || route.query.includes(name)
+}
+
+/** True if the upstream gets the items of this parameter separated by commas. */
+export function isJoined(route: RouteEntry, name: string): boolean {
+  return route.arrays === 'comma' && isInQuery(route, name)
 }
 
 /** Every parameter is sent in exactly one of path, query and body. */

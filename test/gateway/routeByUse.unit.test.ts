@@ -316,6 +316,18 @@ test('an item with a comma is refused where commas separate the items, because t
   expect(api.asked.at(-1)?.path).toBe('/quotes?symbols=A%2CB')
 })
 
+test('an example that the sale would refuse for a comma is refused at the start', async () => {
+  const path = join(await makeScratchDirectory(), 'comma.yaml')
+  const start = (arrays: string) => {
+    const parameters = '{ properties: { s: { type: array } } }'
+    const route = `{ path: /x, summary: X, upstream: a, to: /x, price: { usd: "0.01" }, arrays: ${arrays}, parameters: ${parameters}, example: { s: ["A,B"] } }`
+    writeFileSync(path, `version: 1\nupstreams: { a: { url: "${api.url}" } }\nroutes: [${route}]\n`)
+    return readProductsFile(path, { readVariable: () => ({ problem: 'is not set' }), handlerTimeoutMs: 30_000 })
+  }
+  expect(start('repeat').routes).toHaveLength(1)
+  expect(() => start('comma')).toThrow('routes[0].example: has a comma inside an item of s, which `arrays` joins')
+})
+
 test('a header of the operator takes the place of that of the service', async () => {
   api.script(answersJson(200, { a: 1 }))
   await whole('/events')
@@ -336,6 +348,19 @@ describe('rows', () => {
     api.script(answersJson(200, { data: { rows } }))
     expect(await deliver('/rows')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
   })
+})
+
+test('a line of a stream ends in LF, CRLF or CR, so that each event is counted separately', async () => {
+  const parts = ['data: 1\n\n', 'data: 2\r\n\r\n', 'data: 3\r\r', 'data: 4\n\r\n', 'data: 5\r\ndata: 6\r\n\n']
+  async function* chunks() {
+    yield Buffer.from(parts.join('') + 'data: 7\r')
+    yield Buffer.from('\ndata: 8\r\n\r\n')
+  }
+  const usage = { input: 0, output: 0, isEstimated: false }
+  const events = countedEvents(chunks(), { take: (event) => event, cut: () => '', usage: () => usage })
+  const texts: string[] = []
+  for await (const event of events) texts.push(Buffer.from(event).toString())
+  expect(texts).toEqual([...parts, 'data: 7\r\ndata: 8\r\n\r\n'])
 })
 
 test('an event of more than 1 MiB ends a stream, because it would be kept in memory until its end', async () => {
