@@ -40,11 +40,8 @@ const storageKey = `tollbook payment ${path}`
 
 fillFrom(form, location.search)
 await showTokens().catch((error: unknown) => say(wordsOf(error), true))
-one('#stored').hidden = storedPayment() === undefined
-one('#resume').addEventListener('click', () => {
-  const payment = storedPayment()
-  if (payment !== undefined) void run(() => deliver(payment))
-})
+one('#stored').hidden = storedPayments().length === 0
+one('#resume').addEventListener('click', () => void run(resume))
 listenForWallets(chain, addWallet)
 offerTestWallet()
 phone.addEventListener('toggle', () => {
@@ -88,9 +85,30 @@ function offerTestWallet(): void {
   button.addEventListener('click', () => void run(() => payWith(wallet)))
 }
 
-function storedPayment(): Payment | undefined {
-  const text = localStorage.getItem(storageKey)
-  return text === null ? undefined : JSON.parse(text)
+interface StoredPayment {
+  /** Name in the storage of the browser. */
+  readonly name: string
+  readonly payment: Payment
+}
+
+/** Each payment has a name, so that a second purchase does not replace a payment without an answer. */
+function storedPayments(): readonly StoredPayment[] {
+  return Object.keys(localStorage)
+    .filter((name) => name === storageKey || name.startsWith(`${storageKey} `))
+    .map((name) => ({ name, payment: JSON.parse(localStorage.getItem(name) ?? '') }))
+}
+
+/** Stops at the first answer, so that it stays visible. A payment that buys nothing now does not hide the others. */
+async function resume(): Promise<void> {
+  let failure: unknown
+  for (const stored of storedPayments()) {
+    try {
+      return await deliver(stored)
+    } catch (error) {
+      failure = error
+    }
+  }
+  if (failure !== undefined) throw failure
 }
 
 /** Disables the buttons, so that only one step runs at a time. After an error, a stored payment stays available. */
@@ -104,7 +122,7 @@ async function run(work: () => Promise<void>): Promise<void> {
     say(wordsOf(error), true)
   } finally {
     enable(true)
-    one('#stored').hidden = storedPayment() === undefined
+    one('#stored').hidden = storedPayments().length === 0
   }
 }
 
@@ -121,7 +139,7 @@ async function payWith({ name, connect }: Wallet): Promise<void> {
   say(`Sign the transaction in ${name}.`)
   const signed = await signTransaction(assertPresent(readBase64(transaction ?? ''), 'a transaction is base64'))
   const proof = proofOf({ transaction: encodeBase64(signed), secret })
-  await deliver({ order, wallet: address, proof, key: randomToken() })
+  await deliver(storedAs({ order, wallet: address, proof, key: randomToken() }))
 }
 
 async function payByPhone(): Promise<void> {
@@ -135,15 +153,16 @@ async function payByPhone(): Promise<void> {
   one('#qr').replaceChildren(code)
   say('Waiting for the payment of your phone …')
   const { signature, wallet } = await findPayment(digest)
-  await deliver({ order, wallet, proof: proofOf({ signature, secret }), key: randomToken() })
+  await deliver(storedAs({ order, wallet, proof: proofOf({ signature, secret }), key: randomToken() }))
 }
 
 async function findPayment(digest: string): Promise<{ readonly signature: string; readonly wallet: string }> {
   // Closing the code ends the wait, during which all other ways to pay are disabled.
   for (let poll = 1; poll <= pollsMax && phone.open; poll++) {
     await systemClock.sleep(pollMs)
-    const response = await send(at(`/pay/payment/${digest}`))
-    if (response.ok) return (await response.json()).data
+    // A broken connection must not end the wait: only this page has the secret of the payment.
+    const response = await send(at(`/pay/payment/${digest}`)).catch(() => undefined)
+    if (response?.ok === true) return (await response.json()).data
   }
   throw new Error('No payment has arrived. Open the code again for a new one.')
 }
@@ -169,9 +188,13 @@ function proofOf(content: Readonly<Record<string, string>>): string {
   return encodeBase64(utf8Bytes(JSON.stringify(content)))
 }
 
-/** Stores the payment first, so that it survives a crash of the browser or a lost answer. */
-async function deliver(payment: Payment): Promise<void> {
-  localStorage.setItem(storageKey, JSON.stringify(payment))
+function storedAs(payment: Payment): StoredPayment {
+  return { name: `${storageKey} ${payment.key}`, payment }
+}
+
+/** The payment is stored until its answer is shown, so that it survives a crash of the browser or a lost answer. */
+async function deliver({ name, payment }: StoredPayment): Promise<void> {
+  localStorage.setItem(name, JSON.stringify(payment))
   const { order, wallet, proof, key } = payment
   say('Paying …')
   const response = await present(order, {
@@ -180,9 +203,10 @@ async function deliver(payment: Payment): Promise<void> {
     'idempotency-key': key,
   })
   // A 402 is final. Any other error keeps the payment, which is still valid, for example if the item does not exist.
-  if (response.ok || response.status === 402) localStorage.removeItem(storageKey)
+  if (response.status === 402) localStorage.removeItem(name)
   if (!response.ok) throw new Error(errorText((await response.json()).error))
   await show(await saleOf(response), wallet)
+  localStorage.removeItem(name)
 }
 
 type Sale = Pick<SaleBody, 'data' | 'receipt' | 'inclusionProof'>

@@ -49,6 +49,8 @@ export interface Service {
   readonly hasTestWallet?: boolean
   /** Answers to the request for tokens of the test wallet. */
   readonly funded?: () => Answered
+  /** True if the connection breaks when the page reads the keys of receipts. */
+  readonly keysAreLost?: () => boolean
   /** Answer to the question for the payment of a phone. */
   readonly found?: () => Answered
 }
@@ -77,7 +79,10 @@ export async function openPayPage(service: Service = {}): Promise<Opened> {
       if (asked.path === '/api/catalog' && service.catalog === 'lost') throw new TypeError('Failed to fetch')
       if (asked.path === '/api/catalog')
         return { json: { data: { products: service.catalog ?? [{ path, requiredTokens: 20, available: true }] } } }
-      if (asked.path === '/.well-known/jwks.json') return { json: receipts.keys }
+      if (asked.path === '/.well-known/jwks.json') {
+        if (service.keysAreLost?.() === true) throw new TypeError('Failed to fetch')
+        return { json: receipts.keys }
+      }
       if (asked.path.startsWith('/api/receipts/'))
         return { json: { data: { receipt, inclusionProof: '/api/ledger/inclusion/8' } } }
       if (asked.path.startsWith('/pay/payment/'))
@@ -113,7 +118,12 @@ export async function openPayPage(service: Service = {}): Promise<Opened> {
     },
   })
   const proofs = () => page.asked.filter(({ headers }) => headers.has('x-payment-proof'))
-  return { ...page, waitsMs, proofs, storedNow: () => page.window.localStorage.getItem(key) }
+  const storedNow = () => {
+    const { localStorage } = page.window
+    const name = Object.keys(localStorage).find((each) => each.startsWith(key))
+    return name === undefined ? null : localStorage.getItem(name)
+  }
+  return { ...page, waitsMs, proofs, storedNow }
 }
 
 export const account = { address: wallet, features: ['solana:signTransaction'] }
