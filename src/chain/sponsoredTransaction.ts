@@ -133,8 +133,8 @@ function readFee(instructions: readonly Instruction[]): { readonly feeLamports: 
   const microLamportsPerUnit = viewOf(price).getBigUint64(1, true)
   if (units > unitsMax) return 'compute_limit'
   if (microLamportsPerUnit > microLamportsMax) return 'compute_price'
-  const priority = divideRoundingUp(BigInt(units) * microLamportsPerUnit, microLamports)
-  return { feeLamports: BigInt(signersCount) * lamportsPerSignature + priority }
+  const priorityLamports = divideRoundingUp(BigInt(units) * microLamportsPerUnit, microLamports)
+  return { feeLamports: BigInt(signersCount) * lamportsPerSignature + priorityLamports }
 }
 
 const transferChecked = 12

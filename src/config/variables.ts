@@ -87,12 +87,12 @@ export function onOff(standard: '0' | '1') {
 
 const usdDecimals = 6
 // A billion dollars. The database counts in 64 bits, so a larger limit would fail at the first comparison there.
-const usdMax = 10n ** 15n
+const microUsdMax = 10n ** 15n
 
 /** Millionths of a US dollar. */
 export const usd = z.string().transform((value, context) => {
   const amount = parseDecimal(value, usdDecimals)
-  if (amount !== undefined && amount <= usdMax) return amount
+  if (amount !== undefined && amount <= microUsdMax) return amount
   context.addIssue('must be a decimal number of US dollars up to 1000000000, such as 0.05')
   return z.NEVER
 })

@@ -45,7 +45,7 @@ function readFixedPrices(price: PriceEntry, schema: Schema, at: FilePath): ReadP
     return refuse('otherwise', 'needs `by`; remove it, or name the parameter in `by`')
   if (typeof usd === 'bigint') {
     if (by !== undefined) return refuse('usd', 'must list prices by the value of the parameter in `by`')
-    if (per !== undefined) return quantityPrices({ usd, per, min, max }, schema, at)
+    if (per !== undefined) return quantityPrices({ unitMicroUsd: usd, per, min, max }, schema, at)
     return { prices: { priceMicroUsd: usd, variants: [], variantOf: () => undefined } }
   }
   if (by === undefined) return refuse('usd', 'has prices by value, so `by` must name the parameter, such as /model')
@@ -102,7 +102,7 @@ function valuePrices({ usd, by, otherwiseMicroUsd }: ByValue, schema: Schema, at
 }
 
 interface PerQuantity {
-  readonly usd: bigint
+  readonly unitMicroUsd: bigint
   readonly per: readonly string[]
   readonly min: number | undefined
   readonly max: number | undefined
@@ -112,7 +112,7 @@ interface PerQuantity {
 const quantitiesMax = 200
 
 /** One variant for each quantity, because the price list must contain every price that an order can have. */
-function quantityPrices({ usd, per, min, max }: PerQuantity, schema: Schema, at: FilePath): ReadPrices {
+function quantityPrices({ unitMicroUsd, per, min, max }: PerQuantity, schema: Schema, at: FilePath): ReadPrices {
   const found = findParameter(schema, per)
   const refuse = (name: string, message: string) => ({ mistakes: [{ path: [...at, name], message }] })
   if ('problem' in found) return refuse('per', found.problem)
@@ -135,13 +135,13 @@ function quantityPrices({ usd, per, min, max }: PerQuantity, schema: Schema, at:
     return refuse('per', `names a quantity with more than ${quantitiesMax} values; lower its maximum`)
   const name = per.at(-1) ?? ''
   const counts = Array.from({ length: bounds.max - bounds.min + 1 }, (_, index) => bounds.min + index)
-  const variants = counts.map((count) => ({ name: `${name}=${count}`, priceMicroUsd: usd * BigInt(count) }))
+  const variants = counts.map((count) => ({ name: `${name}=${count}`, priceMicroUsd: unitMicroUsd * BigInt(count) }))
   const variantOf = (order: Parameters) => {
     const value = valueAt(order, per)
     return `${name}=${Array.isArray(value) ? value.length : JSON.stringify(value)}`
   }
   // Every order has a variant. The price of the route is then the price of the largest quantity.
-  return { prices: { priceMicroUsd: usd * BigInt(bounds.max), variants, variantOf } }
+  return { prices: { priceMicroUsd: unitMicroUsd * BigInt(bounds.max), variants, variantOf } }
 }
 
 function boundsOf(schema: Schema): { readonly min: number; readonly max: number } | undefined {

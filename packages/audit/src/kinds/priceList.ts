@@ -111,7 +111,7 @@ function dollarSplitProblems({ dollarSplits = [], prices, split: ofToken }: z.ou
   })
 }
 
-const oneDollar = 10n ** 18n
+const oneDollarAttoUsd = 10n ** 18n
 
 /**
  * Returns the error in a price in dollars. One dollar token counts as 1 USD. A sale owes the burn of the token price of
@@ -119,7 +119,7 @@ const oneDollar = 10n ** 18n
  */
 function findDollarProblem(listed: AuditedPrice, prices: readonly AuditedPrice[]): string | undefined {
   const { endpoint, mint, tokenPriceAttoUsd, tokenBurn, priceMicroUsd } = listed
-  if (tokenPriceAttoUsd !== oneDollar) return `a dollar counts as ${tokenPriceAttoUsd} of ${oneDollar}`
+  if (tokenPriceAttoUsd !== oneDollarAttoUsd) return `a dollar counts as ${tokenPriceAttoUsd} of ${oneDollarAttoUsd}`
   const inToken = prices.find((each) => each.endpoint === endpoint)
   if (inToken === undefined || inToken.mint === mint) return 'no price in the service token comes before it'
   if (inToken.priceMicroUsd !== priceMicroUsd) return `it costs ${inToken.priceMicroUsd} in the service token`

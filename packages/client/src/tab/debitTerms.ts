@@ -10,7 +10,7 @@ export interface DebitTerms {
   readonly cost: Cost
 }
 
-const oneDollar = 10n ** BigInt(attoUsdScale)
+const oneDollarAttoUsd = 10n ** BigInt(attoUsdScale)
 
 /**
  * A tab in the quoted token pays the quoted tokens, and a tab in dollars pays the price in dollars. Undefined if the
@@ -30,8 +30,8 @@ export async function termsIn(payer: Payer, quote: PayableQuote, text: string): 
   const facts = await chain.readToken({ mint, paymentTokenAccount: quote.paymentTokenAccount })
   if (facts.mint === undefined) return undefined
   const { decimals: own } = facts.mint
-  const maxBaseUnits = divideRoundingUp(attoUsd * 10n ** BigInt(own), oneDollar)
+  const maxBaseUnits = divideRoundingUp(attoUsd * 10n ** BigInt(own), oneDollarAttoUsd)
   if (isListed) return { mint, maxBaseUnits, cost: { attoUsd, baseUnits: 0n } }
-  const isDollar = worth({ attoUsd: 0n, baseUnits: 10n ** BigInt(own) }, own).attoUsd === oneDollar
+  const isDollar = worth({ attoUsd: 0n, baseUnits: 10n ** BigInt(own) }, own).attoUsd === oneDollarAttoUsd
   return isDollar ? { mint, maxBaseUnits, cost: worth({ attoUsd, baseUnits: maxBaseUnits }, own) } : undefined
 }
