@@ -1,4 +1,11 @@
-import { Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
+import {
+  Keypair,
+  MessageV0,
+  PublicKey,
+  Transaction,
+  TransactionInstruction,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { AuditState } from '../../packages/audit/src/auditState.ts'
 import type { DatabaseSource } from '../../packages/audit/src/databaseSource.ts'
@@ -8,7 +15,9 @@ import { readTransactionBytes } from '../../packages/audit/src/transactionBytes.
 import { TilesMatch } from '../../packages/audit/src/tilesMatch.ts'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { assertPresent } from '@tollbook/core/assert'
-import { served } from './replayedLedger.ts'
+import { readPrice } from '../../packages/audit/src/price.ts'
+import { blockTimeMs, burn, owed, price, served } from './replayedLedger.ts'
+import { makeWallet, signedSettlement } from './signedPayment.ts'
 
 const memoProgram = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 
@@ -58,6 +67,41 @@ test('every signature is verified, and nothing may follow the transaction', asyn
   forged[1 + 64] = (forged[1 + 64] ?? 0) ^ 1
   expect(await messagesOf(forged)).toEqual(['a signature does not hold over the stored bytes'])
   expect(await messagesOf(Buffer.concat([bytes, Buffer.of(0)]))).toEqual(['the stored bytes are not a transaction'])
+})
+
+test('a payment whose accounts are in a lookup table is signed, and does not show its amounts', async () => {
+  const payer = Keypair.generate()
+  const message = new MessageV0({
+    header: { numRequiredSignatures: 1, numReadonlySignedAccounts: 0, numReadonlyUnsignedAccounts: 1 },
+    staticAccountKeys: [payer.publicKey, memoProgram],
+    recentBlockhash: Keypair.generate().publicKey.toBase58(),
+    compiledInstructions: [{ programIdIndex: 1, accountKeyIndexes: [], data: Buffer.from('a memo') }],
+    addressTableLookups: [{ accountKey: Keypair.generate().publicKey, writableIndexes: [0], readonlyIndexes: [] }],
+  })
+  const hidden = new VersionedTransaction(message)
+  hidden.sign([payer])
+  const shown = signedSettlement(makeWallet(), { blockTimeMs })
+  const read = assertPresent(served().events[0], 'the ledger has events')
+  const figuresOf = async (wallet: string, stream: string, transactionBase64: string | undefined) => {
+    const state = AuditState.small()
+    const findings = new Findings(state)
+    const transactions = new StoredTransactions(findings, state)
+    const evidence = { kind: 'solana', slot: 1_000, blockTimeMs, transactionBase64: null } as const
+    const amounts = { price: readPrice(price), burnedBaseUnits: BigInt(burn), receivedBaseUnits: BigInt(owed) }
+    const payment = { ...amounts, wallet, reference: stream, evidence, memo: null, quoteId: null }
+    const signed = () => ({ transactionBase64: transactionBase64 ?? null, payment })
+    transactions.check({ ...read, event: { ...read.event, stream }, signed }, 1)
+    await transactions.drain()
+    return [...findings.all().map(({ message }) => message), transactions.figures]
+  }
+  expect(await figuresOf(shown.wallet, shown.reference, shown.evidence.transactionBase64)).toEqual([
+    { signed: 1, amountsShown: 1, withoutBytes: 0 },
+  ])
+  const stream = `solana:${encodeBase58(assertPresent(hidden.signatures[0], 'it is signed'))}`
+  const base64 = Buffer.from(hidden.serialize()).toString('base64')
+  expect(await figuresOf(payer.publicKey.toBase58(), stream, base64)).toEqual([
+    { signed: 1, amountsShown: 0, withoutBytes: 0 },
+  ])
 })
 
 test.each([

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import type { PayableRequest } from '../../packages/client/src/payableRequest.ts'
 import type { PaymentStore } from '../../packages/client/src/paymentStore.ts'
@@ -28,4 +29,15 @@ test('what others left is for the call that waited, and not for one that joins i
   // A key of the caller makes another order, which waits like another process.
   const keyed = await turns.join('order', { ...request, idempotencyKey: 'mine' })
   expect([keyed.answered, keyed.turn === first.turn]).toEqual([left, false])
+})
+
+test('a call leaves no listener on its signal, neither with its turn nor after a turn that could not begin', async () => {
+  const { signal } = new AbortController()
+  const request = { signal } as PayableRequest
+  const joinWith = (takeTurn: () => Promise<unknown>) =>
+    createSharedTurns({ takeTurn } as unknown as PaymentStore).join('order', request)
+  await joinWith(() => Promise.resolve({ answered: [], end: () => Promise.resolve() }))
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+  await expect(joinWith(() => Promise.reject(new Error('locked')))).rejects.toThrow('locked')
+  expect(getEventListeners(signal, 'abort')).toEqual([])
 })

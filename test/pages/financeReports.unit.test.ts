@@ -98,6 +98,11 @@ describe('a report', () => {
     page.fill('#reports [name=report]', 'payments')
     await settled(page)
     expect(page.textOf('#reports caption')).toContain('2026-10, UTC days')
+    // The quarters that can be chosen depend on the day.
+    const quarter = (page.textsOf('#quarter option')[1] ?? '').replace(' ', '-')
+    page.fill('#quarter', quarter)
+    await settled(page)
+    expect(page.textOf('#reports caption')).toContain(`, ${quarter}, UTC days`)
   })
 
   test('links tokens of a second mint to their transaction, and a debit of a tab to itself', async () => {
