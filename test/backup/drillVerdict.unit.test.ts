@@ -29,6 +29,8 @@ test('each verdict of a drill says what it means and what to do', () => {
   expect(describeVerdict({ ...clean, comparisons: [] })).toContain('without a checkpoint')
   expect(describeVerdict({ ...clean, comparisons: [older] })).toMatch(/lacks 7 events[\s\S]*ends too early/)
   expect(describeVerdict({ ...clean, comparisons: [older], hasTarget: true })).toContain('ended at --target-time')
+  // The checkpoint that the backup lacks may be any of them.
+  expect(describeVerdict({ ...clean, comparisons: [continues, older] })).toContain('lacks 7 events')
   const broken = describeVerdict({ ...clean, auditExitCode: 6, failedChecks: ['grants: x'], comparisons: [other] })
   for (const text of ['Do not rely', 'grants: x', 'ended with 6', other.finding]) expect(broken).toContain(text)
 })

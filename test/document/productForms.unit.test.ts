@@ -5,6 +5,7 @@ import { x402Resources } from '../../src/document/discovery.ts'
 import { paidOperation, schemasOf } from '../../src/document/paidOperation.ts'
 import { paymentPage, payPathOf } from '../../src/document/paymentPage.ts'
 import { shownParameters } from '../../src/document/shownParameters.ts'
+import { programSamples } from '../../src/document/programSamples.ts'
 import { samplesOf } from '../../src/document/samples.ts'
 import { openTestEndpoint } from '../support/testProduct.ts'
 
@@ -67,6 +68,17 @@ test('the samples are valid in a shell, whatever the example has', () => {
     curl: expect.stringContaining(`-X POST 'http://x/toy/pictures/cat?size=s' `),
     pay: undefined,
   })
+})
+
+test('the programs that send a file import what reads it, once', () => {
+  const sample = (fetchArguments: string) => `import { readFile } from 'node:fs/promises'\nfetch(${fetchArguments})`
+  const rails = [{ ...mount, description: { ...mount.description, sample } }]
+  const sources = programSamples(pictures, { baseUrl: 'http://x', mint: 'Mint', rails }).map(({ source }) => source)
+  expect(sources).toHaveLength(2)
+  for (const source of sources) {
+    expect(source).toContain("body: await readFile('input')")
+    expect(source.match(/^import \{ readFile \} from 'node:fs\/promises'$/gm)).toHaveLength(1)
+  }
 })
 
 test('the list of x402 addresses has addresses that can be asked', () => {

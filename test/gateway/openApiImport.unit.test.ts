@@ -139,6 +139,15 @@ test('a weather API has its list of variables, joined by commas, and its nullabl
   expect(JSON.stringify(forecast?.schema)).not.toMatch(/x-unit|xml|"zone"|HourlyResponse|\$ref/)
 })
 
+test('a parameter that is not an array does not decide how the arrays are written', () => {
+  const parameters = [
+    { name: 'zone', in: 'query', explode: false, schema: { type: 'string' } },
+    { name: 'days', in: 'query', schema: { type: 'array', items: { type: 'string' } } },
+  ]
+  const [route] = sell(documentOf({ '/x': { get: { ...answers, parameters } } }), 'GET /x').routes
+  expect(route?.route.arrays).toBe('repeat')
+})
+
 test('a body is sold with the parameters of path and query, without members that only answers have', () => {
   const document = documentOf({
     '/items/{item-id}/': {

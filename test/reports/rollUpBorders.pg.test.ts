@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { reportsQuery } from '@tollbook/audit/reportsQuery'
-import { rollUp } from '../../src/reports/rollUp.ts'
+import { readRefunds } from '../../src/reports/readRefunds.ts'
+import { reportPosition, rollUp } from '../../src/reports/rollUp.ts'
 import { split } from '../../src/pricing/split.ts'
 import { defaultSplit, type SplitShare } from '../../src/pricing/splitSetting.ts'
 import { openInstance, openSessions } from '../store/instance.ts'
@@ -84,4 +85,17 @@ test('whatever happened to payments and wherever steps end, the tables are those
     ),
     { numRuns: 20 },
   )
+})
+
+test('a debt beyond the position of the reports is not among the refunds, although its payment has another debt', async () => {
+  const { database } = ledger
+  const wallet = sampleAddress()
+  const amounts = { requiredBaseUnits: 1_000n, overpaidBaseUnits: 11n }
+  await seedPayment(ledger, { ...amounts, wallet, endpoint: '/x', blockTimeMs: lateMs, end: 'refund_due' })
+  const causes = async () => (await readRefunds(database, { wallets: [wallet] })).map(({ cause }) => cause)
+  const { position, headPosition } = await reportPosition(database)
+  await rollUp(database, headPosition - position - 1)
+  expect(await causes()).toEqual(['overpaid'])
+  await rollUpBy([1])
+  expect(await causes()).toEqual(['overpaid', 'undelivered'])
 })
