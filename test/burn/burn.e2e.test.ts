@@ -188,7 +188,7 @@ test('of several jobs at once one burns, and the others report its round or noth
 })
 
 /** Exit code of `tollbook burn --once` at a node, and the outcome that it printed. */
-async function runCommand(rpcUrl: string) {
+async function runCommand(rpcUrl: string, { isInterrupted = false } = {}) {
   const keypair = join(await makeScratchDirectory(), 'delegate.json')
   await writeFile(keypair, JSON.stringify([...environment.delegate.secretKey]))
   for (const [name, value] of Object.entries({
@@ -201,7 +201,9 @@ async function runCommand(rpcUrl: string) {
     vi.stubEnv(name, value)
   const ended = vi.spyOn(process, 'exit').mockReturnValue(undefined as never)
   try {
-    const { stdout } = await (await openTerminal()).run(burnCommand, '--once')
+    const terminal = await openTerminal()
+    if (isInterrupted) terminal.interrupt.abort()
+    const { stdout } = await terminal.run(burnCommand, '--once')
     return [JSON.parse(stdout).outcome, ended.mock.lastCall?.[0]]
   } finally {
     ended.mockRestore()
@@ -220,6 +222,17 @@ test('the command ends with 0 if nothing is owed, and asks for another run if an
     return { status: 200, text: await forward() }
   })
   expect(await runCommand(node.url)).toEqual(['overtaken', 7])
+})
+
+test('an interrupted command leaves its round to the next run, and its log is not on stdout', async () => {
+  await oweBurn(environment)
+  const [out, err]: [string[], string[]] = [[], []]
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => out.push(String(text)) > 0)
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => err.push(String(text)) > 0)
+  expect(await runCommand(fixture.chain.rpcUrl, { isInterrupted: true })).toEqual(['waiting', 7])
+  expect(await burn()).toMatchObject({ outcome: 'confirmed' })
+  expect(err.join('')).toContain('"event":"burn_submitted"')
+  expect(out.join('')).not.toContain('burn_submitted')
 })
 
 test('a payment that is answered after others were burned is burned once, by the next round', async () => {

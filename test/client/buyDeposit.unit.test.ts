@@ -53,3 +53,24 @@ test('a shortage is reported in preference to a mint that is not offered, and st
   ])
     await expect(triedFor(undefined, ['x402', 'mpp'], (way) => errors[way])).rejects.toBe(shortage)
 })
+
+test('a deposit is on record before the caller learns of it, so that an error of the caller loses no deposit', async () => {
+  const written: unknown[] = []
+  const payer = {
+    pins: {},
+    dollarMints: [],
+    protocols: [],
+    open: {},
+    clock: { nowMs: () => 7 },
+    tabs: { write: (record: unknown) => Promise.resolve(written.push(record)) },
+    onEvent: () => Promise.reject(new Error('the disk is full')),
+  }
+  const pay = async (buyer: Payer) => {
+    await buyer.onEvent({ kind: 'signed', payment: Object.assign(Object.create(null), { signature: 'signed' }) })
+  }
+  const record = { service: 'https://api.example', depositUsd: 1, idempotencyKey: 'k', isClosed: false }
+  const question = { service: record.service, option: {}, signal: new AbortController().signal, pay }
+  const given = [payer, question, { record, order: {} }] as unknown as Parameters<typeof buyDeposit>
+  await expect(buyDeposit(...given)).rejects.toThrow('the disk is full')
+  expect(written).toEqual([{ ...record, deposit: { signature: 'signed', signedAtMs: 7 } }])
+})

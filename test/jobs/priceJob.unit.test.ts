@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startPriceJob } from '../../src/jobs/priceJob.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import type { PriceListPublished } from '../../src/payment/events/settingEvents.ts'
@@ -42,20 +42,19 @@ test('a list stands while its prices by use are those of now, and is replaced on
   expect([await start(4n), await start(4n), await start(5n)]).toEqual([1, 1, 2])
 })
 
-test('a jump is believed only after two polls in a row: markets that disagree in between confirm nothing', async () => {
+/** A job by two markets, and the lists that it published. */
+async function openMarkets(prices: { one: bigint; other: bigint }) {
   const clock = steppedClock()
   const published: PriceListPublished[] = []
-  const [before, after] = [tokenPriceAttoUsd, tokenPriceAttoUsd * 2n]
-  let [one, other] = [before, before]
-  const source = (name: string, price: () => bigint) => ({
-    ask: () => Promise.resolve({ source: name, tokenPriceAttoUsd: price(), liquidityUsd: undefined }),
+  const source = (name: 'one' | 'other') => ({
+    ask: () => Promise.resolve({ source: name, tokenPriceAttoUsd: prices[name], liquidityUsd: undefined }),
   })
   const job = await startPriceJob(
     { tolerancePercent: 2, liquidityMinUsd: 0, ageMaxMs: 300_000 },
     {
       clock,
       log: silentLog,
-      sources: [source('one', () => one), source('two', () => other)],
+      sources: [source('one'), source('other')],
       pricesAt: (price) => [{ ...samplePrice(), tokenPriceAttoUsd: price }],
       listed: { split: defaultSplit },
       priceLists: {
@@ -67,8 +66,16 @@ test('a jump is believed only after two polls in a row: markets that disagree in
       },
     },
   )
-  const listsAfter = async (...prices: readonly [bigint, bigint]) => {
-    ;[one, other] = prices
+  onTestFinished(() => job.stop())
+  return { job, clock, published }
+}
+
+test('a jump is believed only after two polls in a row: markets that disagree in between confirm nothing', async () => {
+  const [before, after] = [tokenPriceAttoUsd, tokenPriceAttoUsd * 2n]
+  const markets = { one: before, other: before }
+  const { clock, published } = await openMarkets(markets)
+  const listsAfter = async (one: bigint, other: bigint) => {
+    Object.assign(markets, { one, other })
     await clock.step()
     return published.length
   }
@@ -76,5 +83,14 @@ test('a jump is believed only after two polls in a row: markets that disagree in
   expect(await listsAfter(after, before), 'the markets disagree').toBe(1)
   expect(await listsAfter(after, after), 'the first poll of a jump again').toBe(1)
   expect(await listsAfter(after, after)).toBe(2)
-  await job.stop()
+})
+
+test('while a list stands, the price in force is that of the list, whatever the markets say near it', async () => {
+  const markets = { one: tokenPriceAttoUsd, other: tokenPriceAttoUsd }
+  const { job, clock, published } = await openMarkets(markets)
+  const near = (tokenPriceAttoUsd * 1_004n) / 1_000n
+  Object.assign(markets, { one: near, other: near })
+  await clock.step()
+  expect(published).toHaveLength(1)
+  expect(job.inForce()).toMatchObject({ tokenPriceAttoUsd, prices: published[0]?.prices, agreedAtMs: clock.nowMs() })
 })

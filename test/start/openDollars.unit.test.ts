@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
 import type { Dollar } from '../../src/payment/dollar.ts'
+import { depositSplit } from '../../src/payment/tabSettlement.ts'
+import { split } from '../../src/pricing/split.ts'
 import { openDollars } from '../../src/start/payments/openDollars.ts'
 import { mint as token, otherWallet, wallet } from '../payment/paymentStory.ts'
 import { samplePrice } from '../store/samplePayment.ts'
@@ -50,4 +52,12 @@ test('a price below the minimum of a dollar is closed, and each dollar is off by
   expect(await dollars.whyClosed({ ...small, priceMicroUsd: 10_000n })).toBeUndefined()
   expect(await dollars.whyClosed(priceIn(otherWallet))).toBe('its account is frozen; pay in the token')
   expect(await offeredMints(dollars)).toEqual([wallet])
+})
+
+test('a deposit is closed while the treasury owes all the tokens that it may, unless its dollar burns nothing', async () => {
+  const depositIn = (mint: typeof token) => ({ ...priceIn(mint), ...split(10_000n, depositSplit) })
+  const full = open(10n)
+  expect(await open(9n).whyClosed(depositIn(wallet))).toBeUndefined()
+  expect(await full.whyClosed(depositIn(wallet))).toMatch(/^payments in dollars wait until/)
+  expect(await full.whyClosed(depositIn(otherWallet))).toBeUndefined()
 })
