@@ -28,8 +28,8 @@ export type PlaceSearch =
   | { readonly kind: 'unlisted'; readonly query: PlaceQuery; readonly why: string }
 
 export const alternativesMax = 5
-// Maximum number of parts between commas in a name: listed names have at most two commas.
-const namePartsMax = 3
+// Maximum number of parts between commas in a name: listed names have at most three commas.
+const namePartsMax = 4
 
 /**
  * Finds a place by "City", "City, Country", "City, CC", "City, Region" or a combination. The largest matching city is
