@@ -74,7 +74,7 @@ const exitHelp = `
 Exit codes:
   0  printed
   2  wrong usage
-  4  the ledger has no such payment, or no statement can be signed; the message says why
+  4  the ledger has no such payment, no statement can be signed, or the output cannot be written; the message says why
   7  the database does not answer, or the month is not sealed yet; run it again
   130  interrupted`
 
