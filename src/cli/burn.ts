@@ -10,7 +10,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { readDuration } from './duration.ts'
 import { exitCodeOf, refusedExitCode, unavailableExitCode } from './runCommand.ts'
 import { readSigningKey, requireVariables } from './signingKey.ts'
-import { closeWhenStopped, untilStdinEnds } from './closeWhenStopped.ts'
+import { closeWhenStopped, endWithParent } from './closeWhenStopped.ts'
 
 const help = `
 Configured by environment: BURN_DATABASE_URL, BURN_KEYPAIR, SOLANA_RPC_URLS, TOKEN_MINT and PAYMENT_WALLET;
@@ -69,8 +69,7 @@ async function runUntilStopped(log: Log, flags: BurnFlags): Promise<number> {
   const stopping = new AbortController()
   const running = burnUntilStopped({ burner, clock: systemClock, log, everyMs }, stopping.signal)
   await closeWhenStopped({
-    lost: untilStdinEnds(flags.untilStdinEnds === true),
-    log,
+    ...endWithParent(flags.untilStdinEnds === true, log),
     async close() {
       stopping.abort()
       await running

@@ -1,4 +1,4 @@
-import type { Log } from '../machine/log.ts'
+import { type Log, silentLog } from '../machine/log.ts'
 
 const signals = ['SIGTERM', 'SIGINT'] as const
 
@@ -36,9 +36,13 @@ export async function closeWhenStopped({ lost, log, close }: Stop): Promise<void
   }
 }
 
-/** The end of stdin shows that the process which started this one has ended, even if it was killed. */
-export function untilStdinEnds(isWanted: boolean): AbortSignal {
+/**
+ * Makes a program stop when its stdin ends, because the process that started it has then ended, even if it was killed.
+ * That process also read the log, and at exit pino repeats a write to a closed pipe without end. So nothing is logged.
+ */
+export function endWithParent(isWanted: boolean, log: Stop['log']): Pick<Stop, 'lost' | 'log'> {
+  if (!isWanted) return { log }
   const ended = new AbortController()
-  if (isWanted) process.stdin.resume().once('end', () => ended.abort())
-  return ended.signal
+  process.stdin.resume().once('end', () => ended.abort())
+  return { lost: ended.signal, log: silentLog }
 }

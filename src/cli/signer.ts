@@ -8,7 +8,7 @@ import { signingTerms } from '../signer/feePayerSigner.ts'
 import { openSigner } from '../signer/openSigner.ts'
 import { openSignatureStore } from '../store/signatureStore.ts'
 import { readSigningKey, requireVariables } from './signingKey.ts'
-import { closeWhenStopped, untilStdinEnds } from './closeWhenStopped.ts'
+import { closeWhenStopped, endWithParent } from './closeWhenStopped.ts'
 
 const help = `
 Configured by environment: SIGNER_SOCKET, or SIGNER_LISTEN with SIGNER_TLS_CERT, SIGNER_TLS_KEY and SIGNER_TLS_CA;
@@ -59,8 +59,7 @@ export function signerCommand(): Command {
       })
       process.stdout.write(`signing as ${signer.address}\n`)
       await closeWhenStopped({
-        lost: untilStdinEnds(flags.untilStdinEnds === true),
-        log,
+        ...endWithParent(flags.untilStdinEnds === true, log),
         async close() {
           await signer.close()
           await journal.close()

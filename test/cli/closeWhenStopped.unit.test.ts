@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { closeWhenStopped } from '../../src/cli/closeWhenStopped.ts'
 import { silentLog } from '../../src/machine/log.ts'
 
@@ -27,17 +27,21 @@ test('a part that is lost before the program waits closes the program', async ()
   await closeWhenStopped({ lost: AbortSignal.abort(), log: silentLog, close: () => Promise.resolve() })
 })
 
-const module = JSON.stringify(new URL('../../src/cli/closeWhenStopped.ts', import.meta.url).href)
+const urlOf = (path: string) => JSON.stringify(new URL(`../../src/${path}`, import.meta.url).href)
+const [module, logModule] = [urlOf('cli/closeWhenStopped.ts'), urlOf('machine/log.ts')]
 // Closing takes until its input ends.
 const program = `
-import { closeWhenStopped, untilStdinEnds } from ${module}
+import { closeWhenStopped, endWithParent } from ${module}
+import { createLog } from ${logModule}
 const say = ({ event, signal = '' }) => console.log(event + signal)
-const lost = process.argv.includes('child') ? untilStdinEnds(true) : undefined
-const ended = untilStdinEnds(true)
-const close = () => ended.aborted ? undefined : new Promise((resolve) => ended.addEventListener('abort', resolve))
-const closed = closeWhenStopped({ lost, log: { info: say, warn: say }, close })
+const isChild = process.argv.includes('child')
+const log = isChild ? createLog({ level: 'info', name: 'child' }) : { info: say, warn: say }
+const ended = new Promise((resolve) => process.stdin.resume().once('end', resolve))
+const close = () => isChild ? undefined : ended
+const closed = closeWhenStopped({ ...endWithParent(isChild, log), close })
 console.log('ready')
-await closed`
+await closed
+process.exit(0)`
 
 function start(...words: string[]) {
   const options = ['--input-type=module', '--eval', program, ...words]
@@ -58,12 +62,12 @@ test('a second signal is reported, and does not cut what is still answered', asy
   expect(await gone).toEqual([0, null])
 })
 
-test('a program ends with the process that started it', async () => {
+test('a program ends with the process that started it, which is also gone as the reader of its log', async () => {
   const child = start('child')
-  const said: string[] = []
-  for await (const line of createInterface({ input: child.stdout })) {
-    said.push(line)
-    if (line === 'ready') child.stdin.end()
-  }
-  expect(said).toEqual(['ready', 'stopping', 'stopped'])
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const gone = once(child, 'exit')
+  await once(child.stdout, 'data')
+  child.stdout.destroy()
+  child.stdin.end()
+  expect(await gone).toEqual([0, null])
 })
