@@ -24,7 +24,8 @@ export default defineConfig({
     // The file is for .ci/run, which prints the closing line from it.
     reporters: ['default', ['json', { outputFile: '.vitest/results.json' }]],
     retry: 0,
-    // Two more than the processors of the smallest machine: a worker waits for Postgres, a browser or a chain a third of its time.
+    // Two more than the processors of the smallest machine, because a worker waits for Postgres, a browser or a chain a
+    // third of its time.
     maxWorkers: 4,
     restoreMocks: true,
     sequence: { sequencer: LongestFirst },

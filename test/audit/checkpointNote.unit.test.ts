@@ -35,7 +35,7 @@ test.each([
   ['no origin', `${name}\n7`, '\n7'],
   ['no empty line before its signatures', '\n\n', '\n'],
   ['no signature', /—.*\n/, ''],
-  ['a signature line that cannot be read', /—.*\n/, (line: string) => `${line}— nobody\n`],
+  ['a signature line that cannot be read', /—.*\n/, (line: string) => `${line}— stranger\n`],
   ['a signature of nothing but a key id', /—.*\n/, `— ${name} ${Buffer.alloc(4).toString('base64')}\n`],
 ])('a note with %s is not a checkpoint', (_, from, to) => {
   const changed = note.replace(from, to as string)

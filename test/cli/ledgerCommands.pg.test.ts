@@ -131,7 +131,7 @@ test('a report without a database, and one that does not answer, end like their 
   }
   const missing = () => Promise.reject(new UsageProblem('DATABASE_URL', 'is missing'))
   expect(await runWith(missing)).toEqual({ code: 2, stderr: 'DATABASE_URL: is missing\n' })
-  const silent = () => Promise.resolve('postgres://nobody@127.0.0.1:1/none')
+  const silent = () => Promise.resolve('postgres://reader@127.0.0.1:1/none')
   expect(await runWith(silent)).toMatchObject({ code: 7, stderr: expect.stringContaining('ECONNREFUSED') })
 })
 

@@ -12,20 +12,12 @@ import { assert } from '@tollbook/core/assert'
 import { systemClock } from '@tollbook/core/clock'
 import { silentLog } from '../../src/machine/log.ts'
 import { type Ledger, openLedger } from '../../src/store/openLedger.ts'
-import { mint, otherWallet } from '../payment/paymentStory.ts'
+import { mint, otherWallet, terms } from '../payment/paymentStory.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { type MarketServers, openMarketServers } from '../support/marketServers.ts'
 import { type SteppedClock, steppedClock } from '../support/steppedClock.ts'
 import { openSessions } from '../store/instance.ts'
 
-const terms: PaymentTerms = {
-  mint,
-  decimals: 6,
-  tokenProgram: mint,
-  paymentWallet: otherWallet,
-  paymentTokenAccount: otherWallet,
-  network: 'solana:test',
-}
 const qrcode = '/api/tools/qrcode'
 
 interface Stall {

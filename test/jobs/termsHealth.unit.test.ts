@@ -3,16 +3,11 @@ import { Fault } from '@tollbook/core/fault'
 import { silentLog } from '../../src/machine/log.ts'
 import type { PaymentTerms } from '../../src/payment/settlement.ts'
 import { startTermsHealth } from '../../src/jobs/termsHealth.ts'
-import { mint, otherWallet } from '../payment/paymentStory.ts'
+import { terms as plainTerms } from '../payment/paymentStory.ts'
 import { steppedClock } from '../support/steppedClock.ts'
 
 const terms: PaymentTerms = {
-  mint,
-  decimals: 6,
-  tokenProgram: mint,
-  paymentWallet: otherWallet,
-  paymentTokenAccount: otherWallet,
-  network: 'solana:test',
+  ...plainTerms,
   transferFee: () => ({ basisPoints: 100, maximumBaseUnits: 5_000n }),
 }
 

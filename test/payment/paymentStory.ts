@@ -2,7 +2,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import { readAddress } from '@tollbook/core/address'
 import type { Order } from '../../src/payment/payment.ts'
 import type { Price } from '@tollbook/core/quote'
-import type { Settlement } from '../../src/payment/settlement.ts'
+import type { PaymentTerms, Settlement } from '../../src/payment/settlement.ts'
 import { signatureOfBytes } from '@tollbook/core/signature'
 import { split } from '../../src/pricing/split.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
@@ -12,6 +12,14 @@ import { type PaymentReference, transactionReference } from '../../src/payment/p
 export const wallet = address('A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq')
 export const otherWallet = address('HonTEwkKeE5xnZ9jPZMhUgPEmSRxjnfmaxg9FNkY7HK9')
 export const mint = address('HtXt2NbeeHZDtBP9FpHTPTb1WXwixSuYrcdn52KWd34t')
+export const terms: PaymentTerms = {
+  mint,
+  decimals: 6,
+  tokenProgram: mint,
+  paymentWallet: otherWallet,
+  paymentTokenAccount: otherWallet,
+  network: 'solana:test',
+}
 
 const price: Price = {
   endpoint: '/api/tools/qrcode',

@@ -6,7 +6,7 @@ import { quoteBody } from '@tollbook/core/wire'
 import { challenge, type QuoteDeps } from '../../../src/rails/native/challenge.ts'
 import { issueOffer } from '../../../src/paywall/issueOffer.ts'
 import { defaultSplit } from '../../../src/pricing/splitSetting.ts'
-import { mint, otherWallet, referenceNumber, settlementOf, wallet } from '../../payment/paymentStory.ts'
+import { mint, otherWallet, referenceNumber, settlementOf, wallet, terms } from '../../payment/paymentStory.ts'
 import { requestOf } from '../../paywall/requestOf.ts'
 import { scriptedRail } from '../../paywall/scriptedRail.ts'
 
@@ -15,14 +15,7 @@ const recorded: Quote[] = []
 const token = { symbol: 'TOLL', sourceUrl: 'https://exchange.example/toll' }
 const deps: QuoteDeps = {
   ledger: { recordQuote: (quote) => Promise.resolve(void recorded.push(quote)) },
-  terms: {
-    mint,
-    decimals: 6,
-    tokenProgram: mint,
-    paymentWallet: otherWallet,
-    paymentTokenAccount: otherWallet,
-    network: 'solana:test',
-  },
+  terms,
   split: defaultSplit,
   token,
   slot: () => 7,

@@ -1,16 +1,6 @@
 import { expect, test } from 'vitest'
 import { readWallet } from '../../../src/rails/native/readWallet.ts'
-import type { PaymentTerms } from '../../../src/payment/settlement.ts'
-import { mint, otherWallet, wallet } from '../../payment/paymentStory.ts'
-
-const terms: PaymentTerms = {
-  mint,
-  decimals: 6,
-  tokenProgram: mint,
-  paymentWallet: otherWallet,
-  paymentTokenAccount: otherWallet,
-  network: 'solana:test',
-}
+import { mint, otherWallet, wallet, terms } from '../../payment/paymentStory.ts'
 
 function read(header: string | undefined) {
   return readWallet({ mount: undefined, header: () => header }, terms)

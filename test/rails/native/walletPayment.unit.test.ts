@@ -8,21 +8,13 @@ import type { RecordOptions } from '../../../src/payment/paymentLedger.ts'
 import { createWalletPayments, type WalletPaymentDeps } from '../../../src/rails/native/walletPayment.ts'
 import { defaultSplit } from '../../../src/pricing/splitSetting.ts'
 import { signatureNumber } from '../../jobs/jobFixture.ts'
-import { mint, otherWallet, referenceNumber, settlementOf, wallet } from '../../payment/paymentStory.ts'
+import { mint, otherWallet, referenceNumber, settlementOf, wallet, terms } from '../../payment/paymentStory.ts'
 
 const price = { ...settlementOf(referenceNumber(1)).price, priceList: 1 }
 const bytes = Buffer.alloc(32, 5)
 const digest = bytes.toString('base64url')
 const memo = `tollbook:${digest}`
 const product = { path: price.endpoint, method: 'POST' } as const
-const terms = {
-  mint,
-  decimals: 6,
-  tokenProgram: mint,
-  paymentWallet: otherWallet,
-  paymentTokenAccount: otherWallet,
-  network: 'solana:test',
-}
 const listedBy = (number: number, changes: Partial<ListedSignature> = {}): ListedSignature => {
   return { signature: signatureNumber(number), slot: number, blockTimeMs: 0, hasFailed: false, memo, ...changes }
 }

@@ -7,7 +7,7 @@ import type { Simulation } from '../../../src/payment/proof.ts'
 import type { SponsoredTransaction } from '../../../src/payment/sponsoredTransaction.ts'
 import { coSign, type CoSignDeps } from '../../../src/rails/sponsored/coSign.ts'
 import { heldClock, signatureNumber } from '../../jobs/jobFixture.ts'
-import { mint, order, otherWallet, referenceNumber, settlementOf, wallet } from '../../payment/paymentStory.ts'
+import { mint, order, otherWallet, referenceNumber, settlementOf, wallet, terms } from '../../payment/paymentStory.ts'
 import { sampleAddress } from '../../store/samplePayment.ts'
 
 const [signature, former, formerAccount] = [signatureNumber(1), sampleAddress(), sampleAddress()]
@@ -23,14 +23,6 @@ const sponsored: SponsoredTransaction = {
   amountBaseUnits: price.requiredBaseUnits,
   blockhash: 'hash',
   feeLamports: 10_000n,
-}
-const terms = {
-  mint,
-  decimals: 6,
-  tokenProgram: mint,
-  paymentWallet: otherWallet,
-  paymentTokenAccount: otherWallet,
-  network: 'solana:test',
 }
 const bound: LandingBound = { lastValidHeight: 400, basis: 'first_presentation' }
 const expired = assertPresent(

@@ -10,7 +10,7 @@ import { messageReference, transactionReference } from '../../../src/payment/pay
 import type { SignedTransaction } from '../../../src/payment/proof.ts'
 import { settleSponsored, type SponsoredSettleDeps } from '../../../src/rails/sponsored/settleSponsored.ts'
 import { heldClock, signatureNumber } from '../../jobs/jobFixture.ts'
-import { mint, order, otherWallet, referenceNumber, settlementOf, wallet } from '../../payment/paymentStory.ts'
+import { mint, order, otherWallet, referenceNumber, settlementOf, wallet, terms } from '../../payment/paymentStory.ts'
 
 /* A payment that the fee payer has signed before, on a chain that says what a test wants. */
 
@@ -80,14 +80,6 @@ async function settled({ finding, payment = { phase: 'unknown', version: 0 }, re
     timeMs: () => nowMs,
   }
   const presentation = { reference: transactionReference(signature), wallet, presentedAtMs: nowMs, bound }
-  const terms = {
-    mint,
-    decimals: 6,
-    tokenProgram: mint,
-    paymentWallet: otherWallet,
-    paymentTokenAccount: otherWallet,
-    network: 'solana:test',
-  }
   const deps: SponsoredSettleDeps = {
     clock: heldClock,
     terms,

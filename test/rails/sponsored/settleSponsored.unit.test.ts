@@ -5,19 +5,11 @@ import { ProvenAbsent } from '../../../src/payment/absence.ts'
 import { messageReference } from '../../../src/payment/paymentReference.ts'
 import { settleSponsored } from '../../../src/rails/sponsored/settleSponsored.ts'
 import { signatureNumber } from '../../jobs/jobFixture.ts'
-import { mint, order, otherWallet, referenceNumber, settlementOf, wallet } from '../../payment/paymentStory.ts'
+import { mint, order, referenceNumber, settlementOf, wallet, terms } from '../../payment/paymentStory.ts'
 
 const signature = signatureNumber(1)
 const digest = 'ab'.repeat(32)
 const { price } = settlementOf(referenceNumber(1))
-const terms = {
-  mint,
-  decimals: 6,
-  tokenProgram: mint,
-  paymentWallet: otherWallet,
-  paymentTokenAccount: otherWallet,
-  network: 'solana:test',
-}
 const transaction = {
   signature,
   bytes: new Uint8Array([1]),
