@@ -46,8 +46,8 @@ export interface NodeHeight {
 
 export const epochInfoJson = z.object({ absoluteSlot: z.int().min(0), blockHeight: z.int().min(0) })
 
-// A slot this far above the node's polls, for the whole minute, was wrong. Less may come from another machine at the
-// same address, and a slot that is too low would prove the absence of a payment too early.
+// A slot this far above the node's polls for a whole minute was wrong. A smaller difference may come from another
+// machine at the same address. A slot that is too low would prove the absence of a payment too early.
 const farAheadSlots = 10_000
 const contradictedMs = 60_000
 

@@ -2,10 +2,7 @@ import type { Clock } from '@tollbook/core/clock'
 
 export type ChainTime = ReturnType<typeof createChainTime>
 
-/**
- * Ages are computed from the blocks' time. A wrong clock of this machine or an outage of the nodes therefore never
- * makes a payment too old.
- */
+/** Ages are computed from the time of blocks, so that a wrong clock of this machine does not make a payment too old. */
 export function createChainTime(clock: Clock) {
   const openedAtMs = clock.monotonicMs()
   let tip: { readonly blockTimeMs: number; readonly seenAtMs: number; readonly skewMs: number } | undefined

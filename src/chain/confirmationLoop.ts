@@ -7,7 +7,7 @@ import type { ChainNode } from './chainNode.ts'
 import type { RotationDeps } from './rpcClient.ts'
 import { type NodeStatuses, readStatuses, type StatusQuery } from './signatureStatuses.ts'
 
-/** One query per slot serves all requests that wait for payments. */
+/** Requests that wait for payments share queries. */
 export interface ConfirmationLoop {
   watch(watched: Watched): Promise<Sighting>
 }

@@ -31,7 +31,7 @@ interface NodeMetrics {
 export interface NodeRegistry {
   readonly count: number
   /**
-   * Number of nodes that must agree before a payment ends, because its payer then pays again. 2 if two or more nodes
+   * Number of nodes that must agree before a payment ends, because its payer may then pay again. 2 if two or more nodes
    * are configured, else 1.
    */
   readonly agreeingMin: number
@@ -64,8 +64,7 @@ const agreeingMinAtMost = 2
 const slotMsStandard = 400
 // Lower limit of the measured duration. A local chain can be faster than a cluster.
 const slotMsMin = 40
-// Duration of a slot for the bound, shorter than any slot of a cluster. A shorter duration makes the bound later, which
-// is safe.
+// Assumed duration of a slot for the bound. A shorter duration makes the bound later, which is safe.
 const boundSlotMs = 200
 // Interval between readings of the block time, which has whole seconds and serves only for ages of minutes.
 const tipEveryMs = 10_000

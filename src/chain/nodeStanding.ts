@@ -16,7 +16,7 @@ export interface NodeStanding {
   readonly name: string
   readonly slot: number
   readonly lagSlots: number
-  /** True if the node does not answer at all. */
+  /** True if the last call to the node had no answer. */
   readonly isSilent: boolean
   /** Reason why the node is out of rotation. Undefined while the node is in rotation. */
   readonly problem: string | undefined

@@ -83,7 +83,7 @@ export async function readHolders({ url, postJson }: HolderSource, terms: Paymen
   return { network, mint, tokenProgram, decimals, slot: context.slot, accounts }
 }
 
-/** The total supply includes fees that the mint itself holds, and no token account has them. */
+/** Returns the supply less the fees that the mint itself holds, because no token account has them. */
 async function readSupply(rpc: RpcClient, { mint, tokenProgram }: PaymentTerms): Promise<bigint> {
   const { value } = await rpc.call('getAccountInfo', [mint, { encoding: 'base64', commitment: 'finalized' }], mintJson)
   const owner = new PublicKey(value.owner)

@@ -28,7 +28,7 @@ export interface TermsQuestion {
   readonly setting?: string
 }
 
-/** With these extensions, a landed payment would not prove what it shows. */
+/** Extensions with which payments can fail, or can prove less than they show. */
 const refusedExtensions = new Map<ExtensionType, string>([
   [ExtensionType.TransferHook, 'a transfer hook can make any transfer fail or do more than it says'],
   [ExtensionType.ConfidentialTransferMint, 'confidential transfers hide the amounts that a payment has to show'],

@@ -27,7 +27,8 @@ import { decodeTransaction, readTransaction } from './transactionBytes.ts'
 
 // Assertion program whose instructions wallets add before signing: Phantom adds one, Solflare two.
 const lighthouseProgram = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95'
-// Maximum of compute units: the limit that the stock client of MPP requests. The budget per payment bounds the fee.
+// Maximum of compute units: the limit that the standard client of MPP requests. With `microLamportsMax`, it bounds the
+// fee.
 const unitsMax = 200_000
 const microLamportsMax = 5_000_000n
 const microLamports = 1_000_000n

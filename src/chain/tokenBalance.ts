@@ -26,8 +26,8 @@ interface Asked extends Omit<BalanceQuestion, 'commitment'> {
 }
 
 /**
- * The first balance that is at least `enoughBaseUnits`. If there is none, the newest balance after every node was
- * queried.
+ * Returns the first balance that is at least `enoughBaseUnits`. If there is none, returns the newest balance after
+ * every node was queried.
  */
 export async function readTokenBalance(
   deps: RotationDeps,

@@ -51,10 +51,7 @@ function isExpired({ bound, readings }: ExpiryEvidence): boolean {
   return readings.length > 0 && readings.every(({ finalizedHeight }) => finalizedHeight > bound.lastValidHeight)
 }
 
-/**
- * The transaction has not landed and never will, so a payer may pay again. Only `prove` creates this evidence.
- * `ProvenExpired` is weaker.
- */
+/** The transaction has not landed and never will, so a payer may pay again. Only `prove` creates this evidence. */
 export class ProvenAbsent {
   readonly kind = 'proven_absent'
   readonly #evidence: AbsenceEvidence
@@ -96,7 +93,7 @@ export class ProvenExpired {
   }
 }
 
-/** Requires proof, because a payer who reads this refusal pays again. */
+/** Requires proof, because a payer who reads this refusal may pay again. */
 export function refuseAbsent({ evidence }: ProvenAbsent | ProvenExpired): Refusal {
   const { lastValidHeight } = evidence.bound
   const heights = evidence.readings.map(({ finalizedHeight }: HeightReading) => finalizedHeight)

@@ -26,7 +26,7 @@ export interface ClaimCommand {
   readonly nowMs: number
 }
 
-/** Only one attempt is live (I3), and a claim is bound to wallet, endpoint, parameters and price (I6). */
+/** Only one attempt is live (I3). A claim is bound to the wallet, the endpoint and the digest of the order (I6). */
 export function decideClaim(state: PaymentState, command: ClaimCommand): PaymentDecision | Refusal {
   assert(command.leaseMs > 0, 'a lease lasts')
   assert(command.settlement.wallet === command.order.wallet || state.phase !== 'unknown', 'a payment serves its payer')
@@ -103,14 +103,14 @@ export function failureEvent(state: LiveAttempt, reason: FailureReason): Request
   return { kind: 'RequestFailed', attempt, attemptId, reason, ...exposureOf(state) }
 }
 
-/** Undefined if another attempt has taken over: a slow handler must not end the attempt of its successor. */
+/** Undefined if the attempt has ended, because a slow handler must not end the attempt of its successor. */
 function findLive(state: PaymentState, attemptId: string): LiveAttempt | undefined {
   const isLive = (state.phase === 'claimed' || state.phase === 'streaming') && state.attemptId === attemptId
   assert(!isLive || state.attempt >= 1, 'a live attempt is counted from 1')
   return isLive ? state : undefined
 }
 
-/** Renews the lease before the first byte leaves. Undefined if another attempt has taken over. */
+/** Renews the lease before the first byte leaves. Undefined if the attempt is no longer live, or has started its answer. */
 export function decideStart(state: PaymentState, attemptId: string): PaymentDecision | undefined {
   const live = findLive(state, attemptId)
   if (live === undefined || live.phase === 'streaming') return undefined
@@ -128,7 +128,7 @@ export interface FulfilCommand {
   readonly usage?: Usage
 }
 
-/** Only the latest attempt may fulfil, and only once (I1, I3). Undefined if another attempt has taken over. */
+/** Only the latest attempt may fulfil, and only once (I1, I3). Undefined if the attempt is no longer live. */
 export function decideFulfil(state: PaymentState, command: FulfilCommand): PaymentDecision | undefined {
   const { attemptId, orderDigest, answerDigest, deposit } = command
   const live = findLive(state, attemptId)
@@ -150,7 +150,7 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
 
 /**
  * Dollars cannot be burned, so their price promises a burn in the service token, if any. Any other price owes its burn
- * only if the payer sent it whole.
+ * only if the payer has not burned it.
  */
 function owedBurnOf(settlement: Settlement) {
   const { mint, endpoint, burnBaseUnits } = settlement.price
@@ -173,8 +173,8 @@ export interface ReleaseCommand {
 }
 
 /**
- * A failed attempt leaves the proof usable (I4), unless it was the last. Undefined if another attempt has taken over,
- * or the answer has started.
+ * A failed attempt leaves the proof usable (I4), unless it was the last. Undefined if the attempt is no longer live, or
+ * has started its answer.
  */
 export function decideRelease(state: PaymentState, command: ReleaseCommand): PaymentDecision | undefined {
   const live = findLive(state, command.attemptId)
@@ -191,7 +191,7 @@ export interface BreakCommand {
 
 /**
  * A broken stream leaves the proof usable (I4), because the answer is incomplete. The last attempt of a payment ends
- * its use. Undefined if another attempt has taken over, or the answer has not started.
+ * its use. Undefined if the attempt is no longer live, or has not started its answer.
  */
 export function decideBreak(state: PaymentState, command: BreakCommand): PaymentDecision | undefined {
   const { attemptId, bytes, digest, attemptsMax } = command

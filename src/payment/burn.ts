@@ -12,7 +12,7 @@ import type { Address } from '@tollbook/core/address'
 
 /* The ledger accepts each round number once, so that each round is burned once. */
 
-/** After a failed round, a new one burns the same debts. */
+/** A failed round leaves its debts to the next round. */
 export type BurnState =
   | { readonly phase: 'unknown'; readonly version: 0 }
   | { readonly phase: 'submitted' | 'confirmed' | 'failed'; readonly version: number; readonly burn: SubmitBurn }
@@ -91,7 +91,7 @@ export function evolveBurn(state: BurnState, event: BurnEvent): BurnState {
 
 /**
  * Undefined if the state of the delegate shows no burn. A burn reduces the allowance and costs a fee. The owner may
- * renew the allowance, so it alone proves nothing.
+ * renew the allowance, so the fee of an absent transaction is checked too.
  */
 export function whyMaybeBurned(
   { delegate: before, parts }: Pick<SubmitBurn, 'delegate' | 'parts'>,

@@ -3,7 +3,7 @@ import type { Signature } from '@tollbook/core/signature'
 import type { BurnDebts, SubmitBurn } from './burn.ts'
 import type { BurnEvent } from './events.ts'
 
-/** Every method throws a retryable `Fault` if it is unknown whether an event was recorded. */
+/** Every method throws a retryable `Fault` if the outcome is unknown. */
 export interface BurnLedger {
   readRounds(mint: Address): Promise<BurnRounds>
   /** Returns debts of final payments only: the chain may still drop the others, and a burn cannot be undone. */
@@ -14,7 +14,7 @@ export interface BurnLedger {
 export interface BurnRounds {
   /** Number of the newest round. 0 before the first. */
   readonly lastRound: number
-  /** The newest round. Undefined if it has ended. */
+  /** The newest round. Undefined if it has ended, and before the first round. */
   readonly open: OpenBurn | undefined
   readonly burnedThroughPosition: number
 }

@@ -7,7 +7,7 @@ import type { TransactionRecord } from './transactionRecord.ts'
 
 /** A query throws a retryable `Fault` if no node can answer, because a missing answer is not a result. */
 export interface ChainReader {
-  /** Concurrent equal lookups share one query, and each answer is cached briefly. */
+  /** Concurrent lookups of one signature share queries, and most answers are cached for a short time. */
   find(signature: Signature, options?: FindOptions): Promise<Finding>
   /** Undefined if the nodes do not prove yet that no block can include such a transaction. */
   proveExpiry(bound: LandingBound): Promise<ProvenExpired | undefined>
@@ -45,9 +45,12 @@ export interface FindOptions {
   readonly isSent?: boolean
   /** Absent: the configured commitment. */
   readonly commitment?: 'finalized'
-  /** An absence counts only if the node searched a state of this slot or a later one. */
+  /** Ignores a cached absence from an earlier state. The result states the slot that was searched. */
   readonly minSlot?: number
-  /** Skips the cache. Throws a retryable fault unless two nodes agree, or one answers if only one is configured. */
+  /**
+   * Skips the cache. A record counts only if two nodes return the same one (one, if only one is configured). Throws a
+   * retryable fault if two nodes disagree.
+   */
   readonly isAgreed?: true
   /** Last block height at which the transaction can land. Undefined: its absence cannot be proven. */
   readonly bound?: LandingBound | undefined

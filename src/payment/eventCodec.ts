@@ -24,7 +24,7 @@ export interface DecodedEvent<Event extends AnyEvent> extends EventHeader {
 export interface EventCodec<Event extends AnyEvent> {
   readonly kinds: readonly Event['kind'][]
   encode(event: Event, header: EventHeader): string
-  /** A body that does not parse is a bug or a tampered row, and never a mistake of the caller. */
+  /** Throws if the body does not parse, which is a bug or a tampered row. */
   decode(body: string): DecodedEvent<Event>
   /** Only this method decides the accounts, so that a replay of the events leads to the same balances (I24). */
   postingsOf(event: Event): readonly Posting[]

@@ -10,8 +10,8 @@ import { heldForCallerBaseUnits, isPaidWhole } from './settlement.ts'
 import { isDebit, isDepositPrice } from './tabSettlement.ts'
 
 /*
- * A decision is undefined if its step does not apply to the state. Only `decideExpiry` ends a claim, and only after its
- * lease, so no delivery is lost.
+ * A decision is undefined if its step does not apply to the state. In this file, `decideExpiry` alone ends an attempt,
+ * and only after its lease, so that no delivery is lost.
  */
 
 export type FinalVerdict =

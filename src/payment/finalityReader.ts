@@ -5,7 +5,7 @@ import type { TransactionRecord } from './transactionRecord.ts'
 
 /** Every method throws a retryable `Fault` if no node can answer, because a missing answer is not a result. */
 export interface FinalityReader {
-  /** Accepts at most `statusesMax` signatures. A status is undefined if no node in rotation has the signature. */
+  /** Accepts at most `statusesMax` signatures. A status is undefined if no node that answered has the signature. */
   findStatuses(question: StatusQuestion): Promise<StatusAnswer>
   finalizedSlot(): Promise<number>
   /** Undefined unless the nodes agree that the payment is not on the finalized chain, or that it does not pay. */
@@ -34,7 +34,7 @@ export interface Reversal {
 
 export interface StatusQuestion {
   readonly signatures: readonly Signature[]
-  /** False searches the node's memory, which covers two minutes. True also searches its disk. */
+  /** False searches the node's memory, which covers about two minutes. True also searches its disk. */
   readonly searchHistory: boolean
 }
 

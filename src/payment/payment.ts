@@ -43,7 +43,7 @@ export type PaymentState =
       readonly mint?: Address
     }
 
-/** The service sends its transaction again until it is on the chain. */
+/** A job sends its transaction again, for example after a crash. */
 export interface Submitted extends Pick<PaymentSubmitted, 'wallet' | 'endpoint' | 'transactionBase64' | 'offer'> {
   readonly phase: 'submitted'
   readonly version: number
@@ -88,7 +88,7 @@ export function isFinal(state: PaymentState): boolean {
   return 'isFinal' in state && (state.isFinal ?? false)
 }
 
-/** A step of migrations/kinds/payment.sql, with exactly the events that this step accepts. */
+/** A step of `migrations/kinds`, with exactly the events that this step accepts. */
 export interface PaymentDecision {
   readonly step: PaymentStep
   readonly events: readonly PaymentEvent[]

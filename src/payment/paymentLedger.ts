@@ -7,8 +7,8 @@ import type { DepositLimits } from '@tollbook/core/tab'
 import type { Refusal } from '@tollbook/core/refusal'
 
 /**
- * Only the ledger decides which of two claims is first, never the memory of a process. Every method throws a retryable
- * `Fault` if the outcome is unknown, so that the caller never reads that the payment is invalid (I8).
+ * Only the ledger decides which of two claims is first, never the memory of a process. A method throws a retryable
+ * `Fault` if the outcome is unknown, because the caller could pay again after a refusal (I8).
  */
 export interface PaymentLedger {
   lookUp(question: PaymentLookup): Promise<KnownPayment>
@@ -65,7 +65,7 @@ export interface DeliveryQuestion {
   readonly attemptId: string
 }
 
-/** The payment is read first, so that a fulfilled payment always includes its stored answer. */
+/** The stored answer is read after the payment, because the payment may be fulfilled in between. */
 export interface KnownPayment {
   readonly payment: PaymentState
   /** Undefined if the message belongs to no recorded payment. */
@@ -132,7 +132,7 @@ export interface PaymentChange extends PaymentDecision {
     readonly orderDigest: string
   }
   readonly sponsored?: { readonly message: MessageReference } & SponsoredOrder
-  /** Stored with a fulfilment until the answer was sent, or for a day if the request has an idempotency key. */
+  /** Stored with a fulfilment, so that the answer can be repeated. */
   readonly answerJson?: string
   readonly limits?: DepositLimits
 }
@@ -144,7 +144,7 @@ export type AppendOutcome =
       readonly after: PaymentState
       readonly recordedAtMs: number
       readonly leaves: readonly Leaf[]
-      /** Present after a charge, and at the start of a streamed answer, while the price is held. */
+      /** Present after a charge, and at the start of a streamed answer, if the balance could be read. */
       readonly tabBalanceBaseUnits?: bigint
     }
   /** Another writer changed the payment first. Look the payment up again and repeat the decision. */

@@ -17,14 +17,14 @@ export interface PaymentLifecycle {
   /** The transfer scan has finished this transaction and all earlier ones. Undefined until it has finished one. */
   readScanPlace(tokenAccount: Address): Promise<ScanPlace | undefined>
   advanceScan(tokenAccount: Address, place: ScanPlace): Promise<void>
-  /** Total price of answers for payments in this mint that the chain could still drop. */
+  /** Total price of answers, sent or in progress, for payments in this mint that the chain could still drop. */
   exposureBaseUnits(mint: Address): Promise<bigint>
   /** Tokens that the treasury still has to deliver. Negative if it has delivered ahead. */
   undeliveredBaseUnits(mint: Address): Promise<bigint>
   prepaidBaseUnits(tab: TabId, mint: Address): Promise<bigint>
   /** Returns the number of events that are not in the table of open work yet. */
   followOpenWork(): Promise<number>
-  /** False if another instance runs the work. Writes of `elected` fail after another instance has taken over. */
+  /** False if another instance runs the work. `elected.advanceScan` fails after another instance has taken over. */
   runElected(name: string, work: (elected: PaymentLifecycle) => Promise<void>): Promise<boolean>
 }
 

@@ -5,10 +5,7 @@ import type { LiveAttempt, Order, PaymentState, Verified } from './payment.ts'
 import type { KnownPayment, SponsoredPurchase } from './paymentLedger.ts'
 import { isDebit } from './tabSettlement.ts'
 
-/**
- * Undefined if the order may use the payment. Called before any chain query, so that a used payment costs no RPC call,
- * and again by the claim.
- */
+/** Undefined if the order may use the payment. Needs no chain query, so that a used payment costs no RPC call. */
 export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusal | undefined {
   const debited = 'settlement' in state ? checkDebit(state, order, nowMs) : undefined
   if (debited !== undefined) return debited
@@ -59,7 +56,7 @@ function checkOwner(wallet: Address, endpoint: string, order: Order): Refusal | 
 
 type AttemptLease = Pick<LiveAttempt, 'leaseMs' | 'leaseUntilMs'>
 
-// Paid routes close above half of this difference between the clocks of server and database (jobs/clockHealth.ts).
+// Half of this difference between the clocks of server and database closes the paid routes (jobs/clockHealth.ts).
 const clockDifferenceMaxMs = 60_000
 
 /**
@@ -85,22 +82,19 @@ export function refuseInProgress(retryAfterSeconds: number): Refusal {
   )
 }
 
-// Most answers take less than a second, so a caller can retry long before a lease of a minute ends.
+// Upper bound of Retry-After in seconds. Most answers are ready long before a lease ends.
 export const inProgressRetryMaxSeconds = 5
 
 /**
- * `resumed`: the later request gets the answer, because the first ended without one. `in_progress`: the first may still
- * be running. `over`: the payment has bought its answer, or can no longer buy one.
+ * `resumed`: the earlier payment serves the later request. `in_progress`: the earlier request may still be running.
+ * `over`: the payment has bought its answer, or can no longer buy one.
  */
 export type EarlierUse = 'resumed' | 'in_progress' | 'over'
 
 // A request waits at most 10 s for the landing, so it has ended by then, or the payment has another state.
 const sentForMs = 12_000
 
-/**
- * Standard clients never repeat a request. Their next call for the same order brings a new payment, although the wallet
- * has already paid.
- */
+/** Some clients bring a new payment instead of repeating a request, although the wallet has already paid. */
 export function judgeEarlierUse(
   { payment, stored }: Pick<KnownPayment, 'payment' | 'stored'>,
   { ageMs }: Pick<SponsoredPurchase, 'ageMs'>,

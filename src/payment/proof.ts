@@ -3,7 +3,7 @@ import type { LandingBound } from './absence.ts'
 import type { Signature } from '@tollbook/core/signature'
 import type { TokenBalance, TokenMovement } from './transactionRecord.ts'
 
-/** The service verifies the signatures before any other work on the transaction. */
+/** A transaction whose signatures the service has verified. */
 export interface SignedTransaction {
   readonly signature: Signature
   readonly bytes: Uint8Array

@@ -67,8 +67,8 @@ export interface GrantQuestion extends Omit<Question, 'value'> {
 }
 
 /**
- * A final payment can be refunded once, by at most its price. A string is the reason why it cannot. A deposit needs an
- * amount, because the tab also owes what was not spent.
+ * A delivered and final payment can be refunded once, by at most its price. A string is the reason why it cannot. A
+ * deposit needs an amount, because the tab also owes what was not spent.
  */
 export function decideGrant(question: GrantQuestion): RefundDecision | string {
   const { payment, state, before, decider } = question

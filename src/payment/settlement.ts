@@ -24,7 +24,7 @@ export interface PaymentTerms {
   readonly burnMayBeOwed?: true
 }
 
-/** The form is the same for every rail. The claim and the receipt use no other facts about the payment. */
+/** The form is the same for every rail. */
 export interface Settlement {
   /** Makes the payment single-use. The reference is also the name of the payment's stream. */
   readonly reference: PaymentReference
@@ -62,7 +62,7 @@ export type DebitFacts = Pick<
   'tab' | 'number' | 'deposit' | 'signed' | 'bearerHash' | 'lifecycle' | 'orderDigest'
 >
 
-/** Only the payer has the secret of the memo or the key of the tab. All other facts about a payment are public. */
+/** Only the payer has the secret behind the memo, or the key of the tab. */
 export function isBound({ memo, debit }: Pick<Settlement, 'memo' | 'debit'>): boolean {
   return memo !== undefined || debit !== undefined
 }

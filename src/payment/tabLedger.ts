@@ -25,8 +25,8 @@ export interface TabLedger {
 
 export interface ClosedTab {
   /**
-   * Owed to the wallet since the tab was closed, with the balance that a later call owes because the chain could still
-   * drop a deposit. A repeated call returns at least the same amount, because the answer of the first may be lost.
+   * Amount that is owed to the wallet since the tab was closed, plus the balance that the tab still has. A later call
+   * owes this balance once the chain cannot drop a deposit any more.
    */
   readonly restBaseUnits: bigint
   /** True if this call recorded something. */

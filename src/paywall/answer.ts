@@ -11,8 +11,8 @@ export interface Dispatch {
   readonly position: number
   readonly isReplay: boolean
   /**
-   * Call it only once the operating system has accepted the whole answer, because the stored answer may be deleted
-   * then.
+   * The stored answer may be deleted after this call, so call it only once the operating system has accepted the whole
+   * answer.
    */
   readonly markSent: () => void
 }
@@ -22,7 +22,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly dispatch?: Dispatch
-  /** Present in an offer, and in a refusal after which the caller may pay again. */
+  /** Present in an offer, and in a refusal whose rail has words for MCP clients. */
   readonly offer?: readonly Pick<Challenge, 'toolWords'>[]
 }
 
@@ -33,11 +33,11 @@ export interface RawAnswer extends Omit<Answer, 'body'> {
 export interface StreamedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Throws if the answer breaks. If the reader stops early, the answer is still finished and recorded. */
+  /** Throws if the answer breaks, for example because the provider failed. */
   readonly chunks: AsyncIterable<Uint8Array>
-  /** Call it after the last chunk, because the receipt follows the delivery. */
+  /** Empty before the last chunk, because the receipt follows the delivery. */
   readonly trailers: () => Readonly<Record<string, string>>
-  /** Call it after the last chunk. Undefined if the answer broke. */
+  /** Undefined before the last chunk, and if the answer broke. */
   readonly dispatch: () => Dispatch | undefined
   /** Bounds the total wait for a slow caller, because the answer must end before its lease. */
   readonly callerWaitMaxMs: number

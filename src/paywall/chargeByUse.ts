@@ -16,13 +16,13 @@ export interface MeteringDeps {
   readonly listNumber?: (priceList: number) => Promise<PriceListPublished | undefined>
 }
 
-/** Values from the price list of the hold, so that a newer list does not change the amount that a debit pays. */
+/** Values from one price list, so that a newer list does not change the amount that a debit pays. */
 export interface Metering {
   readonly price: MeteredPrice
   readonly split: readonly SplitShare[]
 }
 
-/** Undefined for a fixed price, and for a payment on the chain, which is signed before the answer exists. */
+/** Undefined unless a debit pays a price by use. A payment on the chain is signed before the use is known. */
 export async function meteringOf(
   deps: MeteringDeps,
   { debit, price: { endpoint, mint }, priceList }: Pick<Settlement, 'debit' | 'price' | 'priceList'>,
@@ -47,7 +47,7 @@ function splitIn({ prices: [first], split: ofToken, dollarSplits = [] }: PriceLi
 
 type Divided = Pick<Price, 'requiredBaseUnits' | 'burnBaseUnits' | 'shares' | 'tokenBurn'>
 
-/** The result is at most the hold, and at least the smallest amount that the burn does not take completely. */
+/** Charges at least the smallest amount that leaves a share after the burn, but never more than the hold. */
 export function chargeWithin(hold: Price, { price, split: policy }: Metering, usage: Usage): Divided {
   const { tokenPriceAttoUsd, decimals } = hold
   const usedBaseUnits = requiredBaseUnits({ priceMicroUsd: chargeOf(price, usage), tokenPriceAttoUsd, decimals })
@@ -57,7 +57,7 @@ export function chargeWithin(hold: Price, { price, split: policy }: Metering, us
   return partOf(hold, chargedBaseUnits, policy)
 }
 
-/** Rounds the owed burn up, because the payer is promised at least this share. The result never exceeds the whole burn. */
+/** Rounds the token burn up, because the payer is promised at least this share. */
 function partOf(whole: Price, requiredBaseUnits: bigint, policy: readonly SplitShare[]): Divided {
   const { tokenBurn } = whole
   const divided = { requiredBaseUnits, ...split(requiredBaseUnits, policy) }
@@ -66,7 +66,7 @@ function partOf(whole: Price, requiredBaseUnits: bigint, policy: readonly SplitS
   return { ...divided, tokenBurn: { ...tokenBurn, baseUnits } }
 }
 
-/** Undefined if the burn would take all of this smaller hold. */
+/** Undefined if the burn would take all of the hold. */
 export function priceWithin(
   price: ListedPrice,
   { split: policy }: Metering,
@@ -83,7 +83,10 @@ interface RefusedDebit {
   readonly settlement: Pick<Settlement, 'debit' | 'price' | 'priceList'>
 }
 
-/** Adds the budget and the output that the balance covers, so that the caller can send a smaller order. */
+/**
+ * For an order with a price by use, adds the budget and the output that the balance covers, so that the caller can send
+ * a smaller order.
+ */
 export async function explainShortage(
   deps: MeteringDeps,
   { order: { inputUnits: input }, settlement }: RefusedDebit,

@@ -24,7 +24,7 @@ export interface ClaimDeps extends MeteringDeps {
   readonly log: Log
   readonly ledger: PaymentLedger
   readonly leaseMs: number
-  /** After this number of failed attempts, the payment is owed back. */
+  /** Maximum number of attempts with one payment, or with one debit number. */
   readonly attemptsMax: number
 }
 
@@ -32,7 +32,7 @@ export interface Claim {
   readonly order: Order
   readonly settlement: Settlement
   readonly attemptId: string
-  /** Fulfilment and release are decided on this state, and fail if another attempt has changed it. */
+  /** State on which fulfilment and release are decided. Their appends conflict if another attempt has changed it. */
   readonly payment: PaymentState
   readonly idempotency?: PaymentChange['idempotency']
 }
@@ -48,8 +48,8 @@ export interface ClaimQuestion {
 const triesMax = 4
 
 /**
- * The claim is committed before the handler runs (I2), and only the database decides which attempt is first (I1). After
- * a conflict, the claim is decided again on the new state, which usually refuses it.
+ * Commits the claim before the handler runs (I2). Only the database decides which attempt is first (I1), so the claim
+ * is decided again on the new state after a conflict.
  */
 export async function claimPayment(
   deps: Omit<ClaimDeps, 'log'>,
@@ -75,8 +75,8 @@ export async function claimPayment(
         return explainShortage(deps, { order, settlement }, appended.refusal)
       case 'conflict': {
         const now = await deps.ledger.lookUp({ reference, wallet, orderDigest, idempotencyKey: key })
-        // Another attempt for the same order was first and stores its answer. Refuse this attempt, so that a retry gets
-        // that answer. A new decision here would refuse the payment as already used.
+        // Another attempt has claimed or delivered this order meanwhile. A retry gets its answer, but a new decision
+        // could refuse the payment as already used.
         if (now.earlier !== undefined || now.stored !== undefined) return refuseOvertaken()
         before = now.payment
         break
@@ -104,7 +104,7 @@ export function refuseReusedKey(): Refusal {
   )
 }
 
-/** An answer that is too long to store releases the payment, because the payer could lose such an answer. */
+/** Releases the payment if the answer is too long to store, because the payer could not get the answer again. */
 export async function deliver(deps: ClaimDeps, claim: Claim, answer: Value | Raw): Promise<Sale | Refusal> {
   const raw = answer.kind === 'raw' ? answer : undefined
   const answerJson =
@@ -131,8 +131,8 @@ export interface Delivery {
 }
 
 /**
- * Recorded before a complete answer is sent, so that each 2xx has exactly one delivery in the ledger (I26). Refuses if
- * another attempt has taken over, because this answer must then not be sent.
+ * Records the delivery. A complete answer is sent only afterwards, so that each 2xx has exactly one delivery in the
+ * ledger (I26). After a refusal, this answer must not be sent.
  */
 export async function fulfil(
   deps: ClaimDeps,
@@ -155,8 +155,7 @@ export async function fulfil(
     ...(answerJson === undefined ? {} : { answerJson }),
     ...(deposit === undefined ? {} : { limits: deposit.limits }),
   })
-  // End the payment now, because the ledger would refuse a second attempt for the same reason. The payment is then owed
-  // back.
+  // A second attempt would meet the same limit. End the payment now, so that it is owed back.
   if (appended.outcome === 'refused')
     return release(deps, claim, { ...appended.refusal, kind: 'failed', code: 'NO_DATA', endsPayment: true })
   const [leaf] = appended.outcome === 'appended' ? appended.leaves : []

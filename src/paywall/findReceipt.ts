@@ -20,8 +20,8 @@ export interface ReceiptQuestion {
 }
 
 /**
- * Serves a caller whose answer broke off before its receipt, or had no room for it. The attempt id is random, and only
- * this caller has it. The reference is public, and is not enough to read the receipt.
+ * Serves a caller who has not received the receipt with the answer. The attempt id is random and required, because the
+ * reference of a payment is public.
  */
 export async function findReceipt(
   { ledger, signReceipt }: FindReceiptDeps,

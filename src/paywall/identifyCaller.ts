@@ -2,7 +2,7 @@ import type { Address } from '@tollbook/core/address'
 import { isRefusal, type Refusal } from '@tollbook/core/refusal'
 import type { PaymentRail, RailRequest } from './rail.ts'
 
-/** The headers of the request state these values, which are not verified yet. */
+/** Values that the request states, not verified yet. */
 export interface IdentifiedCaller {
   readonly payer: Address | undefined
   /** Undefined if the request has no proof, which means that the caller requests an offer. */
@@ -11,7 +11,7 @@ export interface IdentifiedCaller {
 
 /**
  * A proof has priority over a marker, because a client may announce several rails and pay by one. Without a proof, the
- * first payer that a rail reads counts, so that the offer includes that rail.
+ * first payer that a rail reads counts.
  */
 export function identifyCaller(rails: readonly PaymentRail[], request: RailRequest): IdentifiedCaller | Refusal {
   const payingBy = rails.find((rail) => rail.carriesProof(request))

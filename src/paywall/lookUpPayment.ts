@@ -33,14 +33,14 @@ export interface FoundPayment {
   readonly settlement?: Settlement
 }
 
-// Maximum number of tries. All tries together last longer than a request works on a payment that it has sent. By then
-// such a request has ended or has claimed the payment.
+// 27 tries at 500 ms take 13.5 s. This is longer than `sentForMs` (paymentUse.ts), after which a submitted payment is
+// resumed.
 const triesMax = 27
 const everyMs = 500
 
 /**
- * Standard clients never repeat a request: they bring a new payment. So an earlier payment of the wallet for this
- * order, whose answer was not received, is served before the service signs a new one.
+ * Some clients bring a new payment instead of repeating a request. An earlier payment of the wallet for the same order
+ * is therefore served first, if its answer was not received.
  */
 export async function lookUpPayment(deps: LookUpDeps, question: LookUpQuestion): Promise<FoundPayment | Refusal> {
   const { presented, rail } = question
@@ -94,7 +94,7 @@ async function resume(
   if (payment.phase !== 'submitted') return found
   const { verdict: settlement } = await rail.settle({ proof, order, payment })
   if (!isRefusal(settlement)) return { ...found, settlement }
-  // The earlier payment moved no tokens, so the wallet may pay again.
+  // The earlier payment can never buy this answer, so the wallet may pay again.
   return isPermanent(settlement) ? undefined : settlement
 }
 
@@ -108,10 +108,7 @@ async function lookUp(deps: LookUpDeps, question: LookUpQuestion, proof: Proof):
   return { known, proof, order: { wallet, endpoint, digest, ...(inputUnits === undefined ? {} : { inputUnits }) } }
 }
 
-/**
- * A claim and a stored answer are valid for this digest only (I6). The digest also covers a raw body and the headers
- * that the service passes on.
- */
+/** Returns the digest that binds a claim and a stored answer to one order (I6). */
 export function orderDigest(
   { method, path }: Product,
   { parameters, body, headers }: Pick<CheckedOrder, 'parameters' | 'body' | 'headers'>,
@@ -120,7 +117,7 @@ export function orderDigest(
   return sha256Hex(canonicalJson({ method, path, parameters, ...sent }))
 }
 
-/** A recorded payment is served at its price, even if the variant in the order no longer has its own price. */
+/** A payment for a variant that no longer has a separate price still counts for the order. */
 function endpointFor({ endpoint, formerEndpoint }: CheckedOrder, payment: PaymentState): string {
   const paid = 'endpoint' in payment ? payment.endpoint : undefined
   return paid !== undefined && paid === formerEndpoint ? paid : endpoint

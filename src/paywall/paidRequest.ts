@@ -4,20 +4,19 @@ import type { CheckedOrder } from '../product/product.ts'
 import type { Answer } from './answer.ts'
 import type { OrderRequest } from './rail.ts'
 
-/** The HTTP layer handles framing, routes and limits before the paywall. */
 export interface PaidRequest extends OrderRequest {
   readonly requestId: string
   readParameters(): Promise<CheckedOrder | Answer>
   limitQuotes(payer: Address | undefined): Refusal | undefined
-  /** Called before a rail settles a payment that the ledger has not verified, because each settlement costs RPC calls. */
+  /** Limits lookups of payments that the ledger has not verified, because each lookup costs RPC calls. */
   limitLookups(): Refusal | undefined
   onClaimed(claimed: ClaimedPayment): void
 }
 
-/** The first claim of a payment takes back what its purchase has used of the caller's limits. */
+/** The first claim of a payment gives the caller's limits back what its purchase has used of them. */
 export interface ClaimedPayment {
   readonly payer: Address
   readonly priceMicroUsd: bigint
-  /** False if an earlier attempt with the same payment was released. */
+  /** False for a repeated attempt with the same payment. */
   readonly isFirst: boolean
 }

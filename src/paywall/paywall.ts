@@ -17,11 +17,14 @@ import { Fault } from '@tollbook/core/fault'
 
 export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps {
   readonly currentPrice: (endpoint: string) => ListedPrice | undefined
-  /** Returns why nothing is sold, for example because the ledger is not durable, or the server ends. */
+  /** Returns why nothing is sold, or undefined while sales are open. */
   readonly whyClosed: () => string | undefined
-  /** Returns why no quotes are created, for example because no node shows payments. Payers are still served. */
+  /** Returns why no quotes are created, for example because the nodes are out. Payers are still served. */
   readonly whyNoQuotes: () => string | undefined
-  /** Returns why sales wait: too many answers were delivered for payments that the chain could still drop. */
+  /**
+   * Returns why sales wait: the answers for payments that the chain could still drop have reached the limit of
+   * exposure.
+   */
   readonly whyExposed: () => Promise<string | undefined>
   readonly signReceipt: SignReceipt
   /** The caller gets only the message that the outcome is unknown. */
@@ -30,7 +33,7 @@ export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps {
 
 export type Sold = Answer | RawAnswer | StreamedAnswer | Refused
 
-/** Every decision about a paid request is made here, in this order. */
+/** Decides whether a request is offered, refused or served. The order of the steps matters. */
 export async function sell(deps: Paywall, product: Product, request: PaidRequest): Promise<Sold> {
   // Check the caller and the input first, so that a mistake in the request costs no RPC call, no row and no proof (I9).
   const caller = identifyCaller(deps.rails, request)
@@ -46,7 +49,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
   const missing = ordered.whyNoData()
   if (missing !== undefined) return refuse('NO_DATA', missing)
   try {
-    // Without a proof, return an offer for payment by every rail.
+    // A request without a proof asks for an offer.
     if (rail === undefined) {
       const price = deps.currentPrice(ordered.endpoint)
       if (price === undefined) return refuseClosed(unpriced)
@@ -75,8 +78,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const { verdict: settlement, payment } = settled // Newer than `known` after a step that the rail records itself.
     if (isRefusal(settlement)) return refused(settlement, payment)
 
-    // Commit the claim before the handler runs (I2). After the claim the caller gets an answer, or can use the proof
-    // again.
+    // Commit the claim before the handler runs (I2), so that one payment cannot pay for two runs at once.
     const claim = await claimPayment(deps, { order, settlement, payment, idempotencyKey })
     if (isRefusal(claim)) return refused(claim, payment)
     request.onClaimed(claimedPayment(claim))
@@ -88,7 +90,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const sale = await deliver(deps, claim, outcome)
     return isRefusal(sale) ? sale : await sendReceipt({ ...deps, rail }, sale)
   } catch (error) {
-    // The outcome is unknown, and the proof stays valid. Do not return a 402, because the caller would pay again (I8).
+    // The outcome is unknown, and the proof stays valid. Do not return a 402, because the caller could pay again (I8).
     if (!(error instanceof Fault && error.retryable)) throw error
     deps.onFault(error, request.requestId)
     return refuse(rail === undefined ? 'ENDPOINT_UNAVAILABLE' : 'PAYMENT_PENDING', unknownOutcome, 2)

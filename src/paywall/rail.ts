@@ -8,13 +8,12 @@ import type { MessageReference, PresentedReference } from '../payment/paymentRef
 import type { Product } from '../product/product.ts'
 
 /**
- * A rail owns its whole protocol: how a request states payer and proof, its part of the 402, the verification and the
- * headers of the receipt. The HTTP layer, the claim, the ledger and the receipt use only this interface, and a rail
- * receives only proofs that its own `read` or `resume` has returned.
+ * A rail owns its protocol: how a request states payer and proof, its part of the 402, the verification and the headers
+ * of the answer. It receives only proofs that its own `read` or `resume` has returned.
  */
 export interface PaymentRail<P extends Proof = Proof> {
   readonly name: string
-  /** Lower-case names of headers with credentials, which are never logged. */
+  /** Lower-case names of headers with credentials, which logs must not contain. */
   readonly secretHeaders: readonly string[]
   /** Lower-case. CORS allows pages of other origins to send these headers, and to read those of the next field. */
   readonly requestHeaders: readonly string[]
@@ -23,7 +22,7 @@ export interface PaymentRail<P extends Proof = Proof> {
   readonly description?: RailDescription
   /** Present if callers of MCP tools can pay by this rail. */
   readonly meta?: RailMeta
-  /** Admission calls this for every request, so the check must be fast. */
+  /** Admission calls this before it admits a request, so the check must be fast. */
   carriesProof(request: RailRequest): boolean
   /** Undefined if the request has no marker of this rail. A refusal if headers of this rail are missing or wrong. */
   identify(request: RailRequest): Caller | Refusal | undefined
@@ -32,8 +31,8 @@ export interface PaymentRail<P extends Proof = Proof> {
   /** The header `Idempotency-Key` has priority. */
   idempotencyKey?(request: RailRequest): string | Refusal | undefined
   /**
-   * Depends on the request alone. Compare the proof with current values only after the lookup in the ledger: they may
-   * have changed since the payment.
+   * Depends on the request alone. Values such as the wallet may have changed since the payment, so compare the proof
+   * with current values only after the lookup in the ledger.
    */
   read(request: OrderRequest): Presented<P> | Refusal
   /**
@@ -44,15 +43,14 @@ export interface PaymentRail<P extends Proof = Proof> {
   resume?(question: PresentedPayment<P>, message: MessageReference): Promise<P | undefined>
   /** Called for a payment that the ledger has already verified. Undefined if the holder of the proof may use it. */
   checkHolder(proof: P, settlement: Settlement): Refusal | undefined
-  /** Throws a retryable fault if the outcome is unknown, because a refusal would make the payer pay again (I8). */
+  /** Throws a retryable fault if the outcome is unknown, because the payer could pay again after a refusal (I8). */
   settle(question: SettleQuestion<P>): Promise<Settled>
-  /** The headers state only the payment, because the receipt of a stream follows much later. */
+  /** The headers state only the payment, because the receipt of a stream follows later. */
   respond(paid: PaidOrder): Headers
   /** Absent if the usual response body is sufficient. */
   explain?(refusal: Refusal, refused: RefusedRequest): Promise<RefusalExplanation>
 }
 
-/** Routes and documents use these members in the same way for every rail. */
 export interface RailDescription {
   readonly protocol: string
   /** End of the sentence "send the same request …". The sentence explains how a client requests the price. */
@@ -93,7 +91,6 @@ export interface CalledTool {
 export interface RailRequest {
   /** Prefix that marks a request for one rail. Undefined for the product's own path. */
   readonly mount: string | undefined
-  /** Present for an MCP tool call, whose result is large enough for the offers of every protocol. */
   readonly tool?: CalledTool
   /** Undefined if the header is absent or blank. */
   header(name: string): string | undefined
@@ -137,7 +134,7 @@ export interface Challenge {
 
 export interface RefusedRequest {
   readonly request: OrderRequest
-  /** Undefined if the caller must not make a new payment. */
+  /** Undefined if the caller must not pay again, or no price is in force. */
   readonly offer: Offer | undefined
 }
 
@@ -172,7 +169,7 @@ export interface PresentedPayment<P extends Proof = Proof> {
 export interface SettleQuestion<P extends Proof = Proof> {
   readonly proof: P
   readonly order: Order
-  /** `unknown`, or `submitted` if this service has sent the payment before. */
+  /** `unknown`, or `submitted` if the ledger has the payment as sent by this service. */
   readonly payment: PaymentState
 }
 

@@ -6,7 +6,7 @@ import { asciiJson, type Described, receiptHeader, receiptLocation, sampleHeader
 
 export type StoredRaw = Omit<Raw, 'kind'>
 
-/** Bounds each answer, because the service stores it for its payer. Streams have the same limit. */
+/** Bounds each answer in bytes, because the service stores it for its payer. Streams have the same limit. */
 export const answerBytesMax = 8 * 1024 * 1024
 export const tooLong = `the answer is longer than ${answerBytesMax} bytes`
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
@@ -33,14 +33,14 @@ export interface SoldRaw {
 type Headers = Readonly<Record<string, string>>
 
 // Maximum size of the headers that the service adds to an answer, in bytes. A proxy with default buffers accepts 4,096
-// bytes of status line and headers, and other headers have about 600 bytes. With longer headers, the caller would pay
-// and could never receive the answer.
+// bytes of status line and headers, and other headers have about 600 bytes. The caller would pay for longer headers,
+// and could not receive the answer.
 const headerBytesMax = 3_300
 const productBytesMax = 1_000
 
 /**
- * The delivery is already in the ledger, so the receipt is a header and not a trailer. It is left out if the headers
- * would be too long; its address never is.
+ * The delivery is already in the ledger, so the receipt is a header and not a trailer. If the headers would be too
+ * long, they contain only the address of the receipt.
  */
 export function rawHeaders({ raw, receipt, fulfilment }: SoldRaw, others: Headers): Headers {
   const { contentType, meta, headers = {} } = raw

@@ -26,9 +26,8 @@ export interface PresentedOrder {
 }
 
 /**
- * A key alone gives no access: the caller must present the proof. With the same Idempotency-Key, any answer is
- * available for a day. Without the key, the answer is available only until it was sent, because an unbound proof is
- * public. The answer of a bound payment stays available for a short time more.
+ * Returns the stored answer of the presented payment. An Idempotency-Key alone gives no access. Without a key, an
+ * answer that was sent is repeated only for bound payments, because an unbound proof is public.
  */
 export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale | Refusal | undefined {
   const { earlier, stored, payment, reference } = known
@@ -48,7 +47,7 @@ export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale
   return { answerJson, fulfilment, replayed: true }
 }
 
-/** A refusal if this caller may not use the payment. Undefined before the payment is verified. */
+/** Undefined if the ledger has no settlement of the payment. A refusal if this caller may not use the payment. */
 function settlementInLedger(
   payment: PaymentState,
   { rail, proof }: Pick<PresentedOrder, 'rail' | 'proof'>,

@@ -17,7 +17,7 @@ export interface RunningStream extends Omit<Stream, 'chunks'> {
   readonly reader: StreamReader
 }
 
-/** `broken`: the handler threw, which is a bug. The claim is released in this case too. */
+/** `broken`: the handler threw an error that is not a `Fault`, which is a bug. */
 export type AttemptOutcome =
   | Value
   | Raw
@@ -81,8 +81,8 @@ export interface StreamBounds {
   readonly storedBytesMax: number
 }
 
-// The largest answer of the products is an hour of speech as text, with 60 kB. Images and documents are artifacts with
-// separate limits. An answer of at most `storedBytesMax` is stored outside the log for a replay, for at most a day.
+// An hour of speech as text has about 60 kB. An answer of at most `storedBytesMax` is stored outside the log for a
+// replay, for at most a day.
 const streamBounds = { bytesMax: 8 * 1024 * 1024, storedBytesMax: 256 * 1024 }
 
 export interface StreamSource extends Pick<Stream, 'chunks'> {
@@ -152,7 +152,7 @@ export function createStreamReader(clock: Clock, source: StreamSource, bounds: S
     stored: () => (stored === undefined ? undefined : Buffer.concat(stored)),
     abort(): void {
       source.abort()
-      // Do not wait for the provider to end, because an unresponsive provider would never end.
+      // Do not wait for the provider to end, because an unresponsive provider might never end.
       iterator.return?.().catch(() => undefined)
     },
   }

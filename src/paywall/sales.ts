@@ -14,7 +14,7 @@ export interface Sales {
   readonly rails: readonly PaymentRail[]
   currentPrice(endpoint: string): ListedPrice | undefined
   whyClosed(): string | undefined
-  /** Undefined while quotes are created. A caller who has paid is served in any case. */
+  /** Undefined while quotes are created. Does not affect callers who have paid. */
   whyNoQuotes(): string | undefined
   /** Creates an offer with an id and an expiry, and stores nothing. */
   openOffer(question: Pick<Offer, 'product' | 'payer' | 'price'>): Omit<Offer, 'request'>
@@ -35,7 +35,7 @@ export function createSales(paywall: Paywall): Sales {
   }
 }
 
-/** The parameters of the order determine the price in a new offer. */
+/** Keeps the endpoint of the order, because the price in a new offer depends on it. */
 async function sellAndAnswer(
   paywall: Paywall,
   product: Product,
@@ -57,7 +57,10 @@ interface RefusedOrder extends Pick<Offer, 'request' | 'product'> {
   readonly endpoint: string
 }
 
-/** Uses the format of the rail that carries the proof, because its clients may not understand the usual response body. */
+/**
+ * Uses the format of the rail whose proof the request has, because its clients may not understand the usual response
+ * body.
+ */
 async function answerRefusal(
   paywall: Paywall,
   refused: Refused,

@@ -11,7 +11,7 @@ import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
 import { rawBody, rawHeaders, readStoredRaw, type StoredRaw } from './rawFormat.ts'
 
-/** Ed25519 is deterministic, so the same receipt always has the same JWS. */
+/** Ed25519 is deterministic, so the same receipt and key always produce the same JWS. */
 export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
 
 export interface SignerDeps {
@@ -26,8 +26,8 @@ type ListedSplits = Pick<PriceListPublished, 'split' | 'dollarSplits'>
 const receiptType = 'tollbook-receipt'
 
 /**
- * A reissued receipt states the time of its reissue, and has the same id as before. Throws a retryable `Fault` while
- * the ledger does not accept the key.
+ * A reissued receipt states the time of its reissue, and has the same id as before. Throws a retryable `Fault` if
+ * verifiers accept the key neither for the time of the delivery nor now.
  */
 export function createReceiptSigner(signJws: SignJws, deps: SignerDeps): SignReceipt {
   return async (fulfilment) => {
@@ -87,7 +87,7 @@ export async function sendReceipt(deps: ReceiptDeps, sale: Sale): Promise<Answer
     const sold = { raw, receipt, fulfilment }
     return { status: 200, headers: rawHeaders(sold, headers), body: rawBody(sold), dispatch }
   }
-  // Insert the stored text, which starts with {"data": …, without parsing it. The digest of the text then stays valid.
+  // Insert the stored text, which starts with {"data": …, without parsing it, so that its bytes still match the digest.
   const inclusionProof = inclusionProofOf(receipt)
   const body = `{"success":true,"receipt":${JSON.stringify(receipt)},"inclusionProof":"${inclusionProof}",${answerJson.slice(1)}`
   const sample = isSample(answerJson) ? { 'x-sample-data': 'true' } : {}

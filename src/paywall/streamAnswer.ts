@@ -90,8 +90,8 @@ interface Sealed {
 }
 
 /**
- * Reads the rest after a caller has left, and records the delivery. An order with a price by use ends where the caller
- * left. If the provider failed, the payment is released, and the payer can use the same proof again.
+ * Records the delivery, after reading the rest if the caller has left. An order with a price by use ends where the
+ * caller left. If the provider fails, the attempt ends without a delivery.
  */
 async function finish(deps: StreamDeps, claim: Claim, stream: EndedStream): Promise<Sealed> {
   const { reader, hasLeft } = stream

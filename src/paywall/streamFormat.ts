@@ -20,7 +20,7 @@ export function streamHeaders(
   return { ...contentHeaders(stream), ...receiptLocation({ reference, attemptId }) }
 }
 
-/** Only the holder of the attempt id can read this address. */
+/** The receipt at this path can be read only with the attempt id. */
 export function receiptLocation({ reference, attemptId }: DeliveryQuestion): Readonly<Record<string, string>> {
   return { 'receipt-location': `/api/receipts/${reference}?attempt=${attemptId}` }
 }

@@ -19,7 +19,7 @@ import { writeFileAtomically } from '../machine/writeFileAtomically.ts'
 
 /**
  * Stores a checkpoint. Throws if the checkpoint is smaller than the stored checkpoint, or has another root for the same
- * size. In both cases the database has lost events, and the stored file is the evidence.
+ * size. The database then lacks events of the stored checkpoint, whose file is the evidence.
  */
 export async function storeCheckpointFile(path: string, note: string): Promise<void> {
   const given = assertPresent(readCheckpoint(note), 'a checkpoint is a signed note')
@@ -126,10 +126,7 @@ function refusal(path: string, finding: string): Fault {
   )
 }
 
-/**
- * Checks the folder at the start. Otherwise a missing write permission would show only at the first checkpoint, when no
- * operator watches.
- */
+/** Checks the folder at the start, because a missing write permission would otherwise show only at the first checkpoint. */
 async function requireFolder(path: string): Promise<void> {
   await access(dirname(path), constants.W_OK).catch((error: unknown) => {
     throw new Fault(`nothing can be written into the folder of ${path} (CHECKPOINT_FILE)`, {

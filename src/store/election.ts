@@ -6,8 +6,8 @@ import type { Log } from '../machine/log.ts'
 import type { Database } from './database.ts'
 
 /**
- * The right to do a piece of work for a limited time. Each write under the lease carries the epoch, and the database
- * refuses an old epoch.
+ * The right to do a piece of work for a limited time. The database refuses a write that states the epoch of a lease
+ * that another instance has taken.
  */
 export interface Lease {
   readonly name: string

@@ -18,8 +18,8 @@ export async function forgetOldPresentations(database: Database): Promise<void> 
 const forgottenMax = 100_000
 
 /**
- * Deletes answers that were sent, expired keys, answers older than a day, and the oldest answers beyond the storage
- * bound.
+ * Deletes answers that may no longer be sent again, expired keys, answers older than a day, and the oldest answers
+ * beyond the storage bound.
  */
 export async function forgetOldAnswers(database: Database, repeatMs: number): Promise<void> {
   await forgetSentAnswers({ database, repeatMs })

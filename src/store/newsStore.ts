@@ -3,8 +3,8 @@ import { type Database, readOrFault } from './database.ts'
 import { createNewsPolls, type NewsMark, type NewsPolls, sampleMark } from './newsPolls.ts'
 
 /**
- * Articles of the last week, grouped into stories, and the schedule of the polls that fetch them. News is not part of
- * the ledger, because it can be polled again.
+ * Recent articles, grouped into stories, and the schedule of the polls that fetch them. News is not part of the ledger,
+ * because it can be polled again.
  */
 export interface NewsStore extends NewsPolls {
   keep(batch: NewsBatch): Promise<number>
@@ -26,18 +26,15 @@ export interface NewsBatch {
 }
 
 export interface NewArticle {
-  /** Key of the address, equal for all addresses of one article, so that duplicates are found. */
+  /** Normalized address, by which duplicates are found. */
   readonly urlKey: string
   readonly url: string
   readonly title: string
-  /**
-   * Key of the title, equal for all spellings of one title, so that duplicates are found: its words in lower case,
-   * without accents and punctuation.
-   */
+  /** Normalized title, by which duplicates are found: its words in lower case, without accents and punctuation. */
   readonly titleKey: string
   readonly publisher: string
   readonly publishedAtMs: number
-  /** Significant words of the title, sorted. Default: the significant words of `titleKey`. */
+  /** Significant words of the title, sorted. Default: all words of `titleKey`. */
   readonly storyKey?: string
   readonly description?: string | undefined
   readonly imageUrl?: string | undefined

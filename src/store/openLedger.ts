@@ -97,7 +97,7 @@ export async function openLedger(options: LedgerOptions) {
     settings: createSettingStore({ database, kernel, nowMs: () => clock.nowMs() }),
     /** Kernel for stream kinds that this service does not use itself. */
     kernel,
-    /** Typed queries for the sealer, the news and the reports. Other code must not read tables. */
+    /** Typed queries, for example for the sealer, the news and the reports. */
     database,
     history,
     /**

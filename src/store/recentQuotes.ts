@@ -3,8 +3,8 @@ import type { BoundQuoteQuestion, OpenQuoteQuestion } from '../payment/paymentLe
 import type { Quote } from '@tollbook/core/quote'
 
 /**
- * Quotes that this process has stored. A quote never changes, so most payments can use this copy. That saves one query
- * in the rehearsal and one in the verdict. A payment for a quote of another process queries the database.
+ * Quotes that this process has stored. A quote never changes, so a payment can use this copy and save a query. A
+ * payment for a quote of another process queries the database.
  */
 export interface RecentQuotes {
   add(quote: Quote): void
@@ -16,7 +16,7 @@ export interface RecentQuotes {
 // Maximum age of a quote that `find` returns. A payment is made within a day of its quote, and the database also
 // searches one day.
 const searchMs = 24 * 60 * 60 * 1000
-// Maximum of stored quotes, about 12 MB. Fewer quotes than this are paid for during the validity of one quote.
+// Maximum number of stored quotes, about 12 MB.
 const quotesMax = 20_000
 
 /** Drops the oldest quotes. A payment for a dropped quote reads the database. */

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { assertPresent } from '@tollbook/core/assert'
 
-/** Logins of a restored cluster, which its configuration does not state. Only a superuser can read them. */
+/** Logins of a restored cluster, which its configuration does not state. */
 export interface RestoredLogins {
   readonly service: string | null
   /** The owner of the ledger. Null if the database has no ledger. */

@@ -55,7 +55,7 @@ export function unexposed({ mint, exposedBaseUnits }: Unexposed): readonly Posti
   return [{ debit: accounts.exposedContra, credit: accounts.exposed, mint, amountBaseUnits: exposedBaseUnits }]
 }
 
-/** The proof can be used again (I4), because the streamed answer was incomplete. */
+/** The streamed answer was incomplete, so the proof can be used again (I4), unless this was the last attempt. */
 const answerBroken = defineEvent(
   z.object({
     kind: z.literal('AnswerBroken'),
@@ -72,7 +72,7 @@ export type AnswerBroken = EventOf<typeof answerBroken>
 export const usage = z.object({ input: z.int().min(0), output: z.int().min(0), isEstimated: z.boolean() })
 export type Usage = Readonly<z.output<typeof usage>>
 
-/** A price is earned from this event on, except a deposit. A debit of a tab has `TabCaptured` instead. */
+/** Marks a delivery. A debit of a tab has `TabCaptured` instead. */
 export const requestFulfilled = defineEvent(
   z.object({
     kind: z.literal('RequestFulfilled'),
@@ -108,7 +108,7 @@ const failureReasons = [
 
 export type FailureReason = (typeof failureReasons)[number]
 
-/** The proof can be used again (I4), because nothing was delivered. */
+/** Nothing was delivered, so the proof can be used again (I4), unless this was the last attempt. */
 const requestFailed = defineEvent(
   z.object({ kind: z.literal('RequestFailed'), ...live, ...unexposedFields, reason: z.enum(failureReasons) }),
   unexposed,

@@ -20,7 +20,7 @@ const burnSubmitted = defineEvent(
   z.object({
     kind: z.literal('BurnSubmitted'),
     ...ofRound,
-    /** The round covers all debts of events up to this position, and after that of the last confirmed round. */
+    /** The round covers the debts of events up to this position that no confirmed round has covered. */
     throughPosition: z.int().min(1),
     burnBaseUnits: baseUnits,
     parts,

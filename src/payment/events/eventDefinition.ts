@@ -7,7 +7,6 @@ export interface AnyEvent {
   readonly kind: string
 }
 
-/** The codec and the write path use lists of definitions, so a new kind of event needs only one more definition. */
 export interface EventDefinition<Event extends AnyEvent> {
   readonly kind: Event['kind']
   readonly schema: z.ZodType<Event>
@@ -21,7 +20,7 @@ type EventSchema<Event extends AnyEvent> = z.ZodType<Event> & {
   readonly shape: { readonly kind: { readonly value: Event['kind'] } }
 }
 
-/** A negative amount fails an assertion here, and not in a later append. An event without postings moves no money. */
+/** A negative amount fails an assertion here, and not in a later append. */
 export function defineEvent<Event extends AnyEvent>(
   schema: EventSchema<Event>,
   postings: (event: NoInfer<Event>) => readonly Posting[] = () => [],

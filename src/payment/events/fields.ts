@@ -5,7 +5,9 @@ import { readReference } from '../paymentReference.ts'
 import type { Price } from '@tollbook/core/quote'
 import { readSignature } from '@tollbook/core/signature'
 
-/* Base units are decimal strings, because JSON numbers are exact only up to 2^53. An absent value is null. */
+/*
+ * Base units are decimal strings, because JSON numbers are exact only up to 2^53.
+ */
 
 export const baseUnits = z.string().transform(parseBaseUnits)
 
@@ -45,7 +47,7 @@ export const price: z.ZodType<Price> = z.object({
   requiredBaseUnits: baseUnits,
   burnBaseUnits: baseUnits,
   shares,
-  /** Present for a sale in dollars, which cannot be burned: the burn in the service token. */
+  /** Burn in the service token that a price in dollars promises, because dollars cannot be burned. */
   tokenBurn: z.object({ mint: address, baseUnits }).exactOptional(),
 })
 

@@ -22,7 +22,7 @@ export type ReversalReason = (typeof reversalReasons)[number]
 const paymentReversed = defineEvent(
   z.object({
     kind: z.literal('PaymentReversed'),
-    /** `absent`: the payment can never land. `failed`: the transaction landed, but failed or paid something else. */
+    /** `absent`: the transaction is not on the finalized chain. `failed`: it landed, but failed or paid something else. */
     reason: z.enum(reversalReasons),
     finalizedSlot: z.int(),
     wallet: address,
@@ -32,7 +32,7 @@ const paymentReversed = defineEvent(
     /** Amount that had been earned. The answer was delivered, so the service bears the loss. */
     lostBaseUnits: baseUnits,
     overpaidBaseUnits: baseUnits,
-    /** Burn that the service owed and had not confirmed. */
+    /** Burn that the service owed, in the mint of the payment. */
     burnOwedBaseUnits: baseUnits,
     ...unexposedFields,
   }),

@@ -51,7 +51,7 @@ const tabToppedUp = defineEvent(
   deposited,
 )
 
-/** The balance that is taken back lowers the loss. The spent part of the deposit has already paid for answers. */
+/** The balance that is taken back lowers the loss. */
 const depositReversed = defineEvent(
   z.object({
     kind: z.literal('DepositReversed'),
@@ -62,7 +62,10 @@ const depositReversed = defineEvent(
   takenBack,
 )
 
-/** Holds the highest price before the handler runs. Until the lease ends, no other attempt may run the handler. */
+/**
+ * Holds the price, or the maximum of a price by use, before the handler runs. Until the lease ends, no other attempt
+ * may run the handler.
+ */
 const tabDebited = defineEvent(
   z.object({
     kind: z.literal('TabDebited'),
@@ -96,7 +99,7 @@ const tabDebited = defineEvent(
       })
       .nullable()
       .transform((signed) => signed ?? undefined),
-    /** The append fails at another version, so that a closed tab or a replaced key stops every instance. */
+    /** The append fails at another version, so that no instance debits a closed tab, or by a replaced key. */
     lifecycle: z.int().min(0),
   }),
   ({ tab: id, price: { mint, requiredBaseUnits } }) => [
@@ -106,8 +109,8 @@ const tabDebited = defineEvent(
 export type TabDebited = EventOf<typeof tabDebited>
 
 /**
- * One event has the whole delivery, because each further event makes a request more expensive. Attempt id and order are
- * those of the debit.
+ * Delivery and charge are one event, because each further event makes a request more expensive. Attempt id and order
+ * are those of the debit.
  */
 const tabCaptured = defineEvent(
   z.object({
@@ -182,7 +185,7 @@ const tabRestOwed = defineEvent(
   restOwed,
 )
 
-/** The amount was held when the chain dropped a deposit. It lowers the loss. */
+/** Balance of a closed tab that covers the loss of a dropped deposit. */
 const tabTakenBack = defineEvent(
   z.object({ kind: z.literal('TabTakenBack'), ...ofTab, takenBackBaseUnits: baseUnits }),
   takenBack,

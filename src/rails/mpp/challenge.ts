@@ -82,7 +82,7 @@ function challengeIn(
   return { id: deps.authenticate(boundText(parameters)), ...parameters }
 }
 
-/** Host without its port. The URL needs no check here, because it was checked at startup. */
+/** Returns the host without its port. Empty if the URL has another form. */
 function realmOf(serviceUrl: string): string {
   return /^https?:\/\/(\[[^\]]*\]|[^:/]*)/.exec(serviceUrl)?.[1] ?? ''
 }

@@ -65,7 +65,7 @@ function membersOf(deps: QuoteDeps, quote: Quote, secret: string): Challenge['me
   const { terms, token } = deps
   const split = isDepositPrice(quote) ? depositSplit : deps.split
   const baseUnits = transferBaseUnits(quote)
-  // A price of one base unit is burned completely. Its transfer is zero and pays no transfer fee.
+  // A transfer of zero pays no transfer fee.
   const hasFee = terms.transferFee?.() !== undefined && baseUnits !== 0n
   const fee = hasFee ? { transferWithFeeBaseUnits: sentBaseUnits(terms, quote).toString() } : {}
   return {

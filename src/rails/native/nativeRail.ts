@@ -22,10 +22,9 @@ export interface NativeRailDeps
 export interface NativeLimits extends SettleLimits, Pick<PriceDeps, 'quoteGraceMs'> {}
 
 /**
- * Creates the rail of the specification, section 5. `x-wallet-address` is the payer. `x-payment-proof` contains a
- * transaction of the payer that burns one share of the price and transfers the rest of the price. The rail refuses a
- * request without a wallet. It must be last in the list, because it accepts every request that the other rails do not
- * claim.
+ * Creates the rail of the specification, section 5. `x-wallet-address` is the payer. `x-payment-proof` has or names a
+ * transaction that burns one share of the price and transfers the rest. The rail must be last in the list, because it
+ * refuses a request without a wallet.
  */
 export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): PaymentRail<SolanaProof> {
   const first = createFirstPresentations(given)
@@ -79,10 +78,7 @@ function headerOf(name: string, value: Json | undefined): Readonly<Record<string
   return typeof value === 'string' && value.trim() !== '' ? { [name]: value.trim() } : {}
 }
 
-/**
- * Refuses a sponsored payment that is not verified yet, because only its own rail can verify it. After the
- * verification, every rail serves it.
- */
+/** Refuses a sponsored payment that is not verified yet, because only its own rail can verify it. */
 function refuseOfOtherRail(payment: PaymentState): Refusal | undefined {
   if (payment.phase !== 'submitted' || payment.offer === undefined) return undefined
   const { rail } = payment.offer

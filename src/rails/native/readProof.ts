@@ -18,10 +18,8 @@ const signatureByteLength = 64
 type TransactionReader = Pick<ChainReader, 'readTransaction'>
 
 /**
- * Reads x-payment-proof, which is canonical padded base64. It encodes a signature (base58 text or 64 bytes), a signed
- * transaction, or JSON {signature|transaction, secret}. Every form of one payment leads to the same reference. A second
- * spelling of the same bytes is refused, so that one payment cannot have two references. The function does not use the
- * network.
+ * Reads x-payment-proof: canonical padded base64 of a signature (base58 text or 64 bytes), of a signed transaction, or
+ * of JSON {signature|transaction, secret}. All forms of one payment have the same reference. Does not use the network.
  */
 export function readProof(value: string, chain: TransactionReader): SolanaProof | Refusal {
   const bytes = value.length <= charactersMax ? decodeBase64(value) : undefined
@@ -49,8 +47,7 @@ function readSignatureForm(bytes: Buffer) {
   return base58Text.test(text) ? readSignature(text) : undefined
 }
 
-// A secret of 128 bits has 22 characters in base64url. The service never issues a shorter secret, which could be
-// guessed.
+// A secret of 128 bits has 22 characters in base64url.
 const secret = z.string().regex(/^[A-Za-z0-9_-]{22}$/)
 const boundProof = z.union([
   z.strictObject({ signature: z.string(), secret }),

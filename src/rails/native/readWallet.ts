@@ -35,7 +35,7 @@ export function checkWallet(text: string, { field, terms }: WalletField): Addres
   return wallet
 }
 
-/** A program owns no tokens, so a payment by it could never be proven. */
+/** The owner of such an address cannot sign, so a payment by it could never be proven. */
 function isProgram(address: Address): boolean {
   return (
     tokenPrograms.has(address) ||

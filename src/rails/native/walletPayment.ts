@@ -104,8 +104,8 @@ async function find({ chain, finality }: WalletPaymentDeps, digest: string): Pro
     before: undefined,
     until: undefined,
   })
-  // Use the first landed transaction that has the memo. Anyone can add the account to a transaction, but a payment must
-  // also have the memo of the secret.
+  // The list is newest first. The oldest transaction with the memo counts, because anyone can copy both the account and
+  // the memo from a payment.
   const landed = listed.findLast(({ hasFailed, memo }) => !hasFailed && memo?.includes(memoPrefix + digest) === true)
   if (landed === undefined) return undefined
   const finding = await chain.find(landed.signature)

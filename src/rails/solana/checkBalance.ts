@@ -30,9 +30,9 @@ export async function wasShortBefore(
 }
 
 /**
- * Checks whether the wallet lacks the tokens for a payment that is missing or would fail. Returns the shortage, which
- * explains the refusal best. Undefined if the wallet can pay. The required amount is that of the cheapest quote that
- * the wallet can still pay, not of a new quote.
+ * Returns the shortage of a wallet whose payment is missing or would fail. Undefined if the wallet can pay, or the
+ * nodes do not agree. The required amount is that of the cheapest quote that the wallet can still pay, if there is
+ * one.
  */
 export async function findShortage(
   deps: BalanceDeps,

@@ -53,9 +53,9 @@ export function recallPrice(
 }
 
 /**
- * Chooses the price of a payment. A bound payment has the price of its quote. A payment without a memo has the price of
- * the cheapest quote that was open when the payment landed. Without an open quote, the price list in force at that
- * moment decides, so late payers pay the current price.
+ * Returns the price of a payment. A bound payment has the price of its quote, if the quote was open when the payment
+ * landed. A payment without a memo has the price of the cheapest quote that was open then. Otherwise the price list in
+ * force at that moment decides, so late payers pay the current price.
  */
 export async function choosePrice(
   deps: PriceDeps,
@@ -67,8 +67,7 @@ export async function choosePrice(
   const quote = await (memo === undefined ? ledger.findOpenQuote(open) : ledger.findBoundQuote({ ...open, memo }))
   if (quote === undefined && memo !== undefined) return refuseProof('quote_unknown')
   if (quote !== undefined && landedSlot < quote.slot) return refuseProof('landed_before_quote')
-  // The quote is not open any more at exactly the end of its grace period. The ledger's search uses the same bound for
-  // payments without a memo.
+  // The quote is not open any more at exactly the end of its grace period.
   if (quote !== undefined && landedAtMs < quote.expiresAtMs + graceMs)
     return { price: plainPrice(quote), priceList: quote.priceList, quoteId: quote.id }
 

@@ -19,10 +19,7 @@ type Presented = Pick<Presentation, 'reference' | 'wallet'>
  * proof could not be decided.
  */
 export interface FirstPresentations {
-  /**
-   * Called once the signature of a payment is known, before its transaction is looked up or sent. Stores the
-   * presentation in memory only.
-   */
+  /** Stores the presentation in memory only, before the transaction is looked up or sent. */
   note(presented: Presented): void
   record(presented: Presented): Promise<Presentation>
   /**
@@ -33,7 +30,7 @@ export interface FirstPresentations {
   find(presented: Presented): Promise<Presentation | undefined>
 }
 
-// Maximum of presentations in memory: some minutes of load. For any other proof, the process queries the database.
+// Maximum number of presentations in memory. An older one is read from the database, if it was recorded.
 const notedMax = 20_000
 // The option `max` of lru-cache reserves memory for all items at once: 4 ms for each cache of each rail.
 const cacheBound = { maxSize: notedMax, sizeCalculation: () => 1 }

@@ -22,8 +22,8 @@ interface KnownPayer {
 const earnedMax = 16
 // Maximum of remembered payments. An older payment than these earns nothing, because it may have earned before.
 const countedMax = 16
-// Minimum ratio of the balance to the amount that the transaction spends. It exceeds the number of payments that can be
-// in progress at the same time.
+// Minimum ratio of the balance to the amount that the transaction spends. Twice `earnedMax`, because other sendings of
+// the wallet may be in progress.
 const timesHeldMin = 32n
 const payersMax = 10_000
 const knownForMs = 600_000

@@ -48,7 +48,7 @@ export async function settlePayment(deps: SettleDeps, limits: SettleLimits, ques
     if (transaction === undefined) return { verdict: await settleSignature(deps, limits, question), payment }
     return await settleTransaction(deps, limits, { ...question, transaction })
   } catch (error) {
-    // Record the presentation, so that the proof still counts as presented in time after an outage of any length.
+    // Record the presentation, so that the proof still counts as presented in time after an outage.
     if (error instanceof Fault) await deps.first.recordIfPossible({ reference: proof.reference, wallet: order.wallet })
     throw error
   }
@@ -68,7 +68,7 @@ async function settleSignature(deps: SettleDeps, limits: SettleLimits, question:
 /**
  * Judges a payment that no node has found. The refusal states a shortage only if the wallet cannot pay. The payment
  * must first be searched again in a later state than that of the balance, because the payment itself may have emptied
- * the wallet. A caller who reads that the wallet has not paid would pay again (I8).
+ * the wallet. A caller who reads that the wallet has not paid could pay again (I8).
  */
 async function judgeUnseen(deps: SettleDeps, limits: SettleLimits, question: UnseenQuestion): Promise<Verdict> {
   if (question.unseen.isSeen) return refuseProof('not_found')
@@ -115,10 +115,7 @@ async function settleSubmitted(
   return last.kind === 'proven_absent' ? refuseAbsent(last) : refusePending(last, isSent)
 }
 
-/**
- * Sends a recorded transaction again, unless a node has it or no block can include it any more. The sending precedes
- * any wait, because each further order of the wallet checks its earlier payments.
- */
+/** Sends a recorded transaction again, unless a node has it or no block can include it any more. */
 async function sendAgain(deps: SettleDeps, question: TransactionQuestion): Promise<Submitted | Refusal> {
   const { proof, order, payment, transaction } = question
   const first = await deps.first.find({ reference: proof.reference, wallet: order.wallet })
@@ -149,7 +146,7 @@ function find({ chain }: SettleDeps, { proof }: Question, options: FindOptions):
 
 /**
  * Decides on a transaction that is on chain. For a large payment, two nodes must agree, because one node could return a
- * false record. Every refusal also needs agreement, because a refused payer pays again.
+ * false record. Every refusal also needs agreement, because a refused payer may pay again.
  */
 async function judgeFound(deps: SettleDeps, limits: SettleLimits, question: FoundQuestion): Promise<Verdict> {
   const { record, isAgreed } = question.found
@@ -207,8 +204,8 @@ async function judgeShown(deps: SettleDeps, limits: SettleLimits, question: Land
 }
 
 /**
- * Refuses a payment that was too old at its first presentation, by the time of the chain. An outage or a wrong clock of
- * the service cannot make a payment too old.
+ * Refuses a payment that was too old at its first presentation, by the time of the chain. A wrong clock of the service
+ * cannot make a payment too old.
  */
 async function judgeAge(
   deps: SettleDeps,

@@ -14,7 +14,7 @@ export interface SolanaProof extends Proof {
   readonly isPayer?: true
   /** Present if this service pays the network fee. */
   readonly sponsorship?: Sponsorship
-  /** The signed transaction, which is usually not sent yet. Present in the transaction forms. */
+  /** The signed transaction, which may not be sent yet. Present in the transaction forms. */
   readonly transaction: SignedTransaction | undefined
 }
 

@@ -108,10 +108,9 @@ function refuseInProgress(): Refusal {
 }
 
 /**
- * Sends a plain transaction of a wallet that has just paid. This saves one call to a node. Undefined if the transaction
- * must be rehearsed first. The transaction is bound to an open quote, so it was signed after that quote and cannot have
- * landed long ago. The receiving node rehearses it. If the node refuses it, the payment is pending until its absence is
- * proven, because its intent is recorded.
+ * Sends a plain transaction of a wallet that has just paid, which saves one call to a node. Undefined if the
+ * transaction must be rehearsed first. The receiving node rehearses it. If that node refuses it, the payment is pending
+ * until its absence is proven, because its intent is recorded.
  */
 async function sendUnrehearsed(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal | undefined> {
   const { proof, order, transaction } = submission
@@ -153,11 +152,14 @@ export function isUnseen(finding: Finding): finding is Unknown {
   return finding.kind === 'unknown' && !finding.isSeen
 }
 
-// Maximum time until a transaction lands, in milliseconds. Its blockhash is valid for 150 slots of at most 0.4 s. The
+// Maximum time until a transaction lands, in milliseconds. Its blockhash is valid for 150 blocks of about 0.4 s. The
 // quote must be open until then. Otherwise the service would send a payment that does not buy the order.
 const landingMaxMs = 60_000
 
-/** The service never sends a payment that would not buy the order. */
+/**
+ * Returns the price that the payment would meet. Otherwise a refusal, so that the service does not send a payment that
+ * would not buy the order.
+ */
 async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: Pick<RehearsedPayment, 'effects'>) {
   const { proof, order, transaction } = submission
   const { effects } = shown

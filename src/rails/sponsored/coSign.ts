@@ -189,7 +189,7 @@ function judgePayment(deps: CoSignDeps, { sponsored, price, effects }: JudgedPay
   return refusals.includes(undefined) ? undefined : refusals[0]
 }
 
-/** A stock client sends the whole price and burns nothing, so the service owes the burn. */
+/** A standard client sends the whole price and burns nothing, so the service owes the burn. */
 export function termsOwingBurn(terms: PaymentTerms): PaymentTerms {
   return { ...terms, burnMayBeOwed: true }
 }

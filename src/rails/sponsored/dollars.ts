@@ -27,8 +27,8 @@ export interface WithDollars {
 }
 
 /**
- * True if the request is marked for other payment protocols only. A service that accepts dollars then omits the offers
- * of this rail. Two offers of each protocol do not fit into the buffers of proxies.
+ * True if the service accepts dollars and the request is marked for other protocols only. The offers of this rail are
+ * then left out, because two offers of each protocol do not fit into the buffers of proxies.
  */
 export function isForOtherRail(
   { dollars }: WithDollars,

@@ -10,10 +10,7 @@ import type { RehearsedBalance, SigningStanding, SponsoredTransaction } from '..
  */
 export interface FeePayer {
   standing(): Promise<FeePayerStanding>
-  /**
-   * Returns the signature that the signer has already created for this message. The call uses no budget and precedes a
-   * rehearsal.
-   */
+  /** Returns the signature, if any, that the signer has already created for this message. The call uses no budget. */
   find(transaction: Pick<SponsoredTransaction, 'digest' | 'payer'>): Promise<SigningStanding>
   /**
    * Signs within the rules and budgets of the signer. The rehearsed balance must cover this payment and all payments of
@@ -21,8 +18,8 @@ export interface FeePayer {
    */
   sign(transaction: SponsoredTransaction, balance: RehearsedBalance): Promise<Signature | Refusal>
   /**
-   * Records the outcome of a payment. A payment that failed on chain no longer counts as unsettled. A payment that
-   * never lands does not count as failed.
+   * Reports that a payment failed on chain or never landed, so that it no longer counts as unsettled. An absent payment
+   * does not count as failed.
    */
   recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void>
 }

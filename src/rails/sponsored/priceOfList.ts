@@ -24,8 +24,8 @@ export type PriceOfList = (priceList: number, question: PriceQuestion) => Promis
 
 /**
  * Returns the price in the offer, if its list was in force within `priceHoldMs` of the landing. Otherwise it returns
- * the price in force at the landing, as for any late payer. The payer states the number of the list, and could choose
- * any list with a lower price.
+ * the price in force at the landing, as for any late payer. The payer states the number of the list, and could
+ * otherwise choose any list with a lower price.
  */
 export async function priceOfList(
   deps: ListPriceDeps,

@@ -13,7 +13,7 @@ import { type ListPriceDeps, priceOfList } from './priceOfList.ts'
 import { settleSponsored, type SponsoredSettleDeps } from './settleSponsored.ts'
 import type { SponsoredProof } from './sponsoredProof.ts'
 
-/** The common part of all rails whose network fee this service pays. These rails differ only in their headers. */
+/** The common part of all rails whose network fee this service pays. */
 export type SponsoredPayments = Required<Pick<PaymentRail<SponsoredProof>, 'resume' | 'checkHolder' | 'settle'>>
 
 export interface SponsoredLimits extends SettleLimits, Pick<ListPriceDeps, 'priceHoldMs'> {}

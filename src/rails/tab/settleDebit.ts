@@ -116,8 +116,8 @@ interface HeldTab {
 }
 
 /**
- * Finds the tab and checks the key of the debit. If the check fails, it reads the tab again, because the keys may have
- * been replaced a second ago.
+ * Finds the tab and checks the key of the debit. If the check fails, it reads the tab again, because its keys may just
+ * have been replaced.
  */
 async function findHeldTab(deps: SettleDebitDeps, question: HolderQuestion): Promise<HeldTab | Refusal> {
   const tab = await deps.tabs.find(question.proof.tab)

@@ -32,7 +32,7 @@ export interface TabProof extends Proof {
   readonly requestDigest: Uint8Array
   /** The signed debit. Undefined for a debit by the bearer key. */
   readonly signed: SignedDebit | undefined
-  /** Maximum charge that the caller permits for this request, in millionths of a US dollar. Undefined: the price. */
+  /** Maximum charge that the caller permits for this request, in millionths of a US dollar. Undefined: no such maximum. */
   readonly maxMicroUsd: bigint | undefined
   /** SHA-256 of the secret in the bearer key, in hex. Undefined for a signed debit. */
   readonly secretHash: string | undefined

@@ -27,8 +27,8 @@ export interface ProductDescription {
   readonly summary: string
   readonly mimeType: string
   /**
-   * Path of the JSON Schema of the parameters. The offer only links the schema, because the schema of a PDF order alone
-   * is larger than the buffers of a proxy.
+   * Path of the JSON Schema of the parameters. The offer only links the schema, because a schema can be larger than the
+   * buffers of a proxy.
    */
   readonly inputSchemaPath: string
 }

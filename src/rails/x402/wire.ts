@@ -20,8 +20,7 @@ const charactersMax = 12_288
 // fault. MPP also allows nine digits.
 const priceListMax = 999_999_999
 
-// Schema of a payment with the repeated offer. Unknown members are allowed, because later code checks every member that
-// affects the decision.
+// Schema of a payment with the repeated offer. Unknown members are allowed, because the client repeats the whole offer.
 const paymentPayload = z.object({
   x402Version: z.literal(x402Version),
   accepted: z.object({
