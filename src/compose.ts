@@ -57,7 +57,7 @@ export interface Service {
   readonly financePort: number | undefined
   /** Port of the separate listener for health checks. Undefined if there is none. */
   readonly healthPort: number | undefined
-  /** Paths of the products that currently use samples. Always empty outside local mode. */
+  /** Paths of the products that currently use samples. */
   sampled(): readonly string[]
   /** A products file with a mistake changes nothing. */
   reload(): Promise<void>

@@ -10,7 +10,7 @@ export type Account = `${'Assets' | 'Liabilities' | 'Expenses' | 'Income' | 'Mem
 export const accounts = {
   /** Reconciled against the token account of the payment wallet on chain. */
   paymentWallet: 'Assets:PaymentWallet',
-  /** Price of payments without a delivery yet, owed to the callers. */
+  /** Received for payments without a delivery yet, and owed to the callers. */
   unearned: 'Liabilities:Unearned',
   /** Reports sum the accounts of all tabs in this line. */
   prepaid: 'Liabilities:Prepaid',
@@ -22,7 +22,7 @@ export const accounts = {
   burnedByCallers: 'Income:BurnedByCallers',
   /** Loss from answers whose payments the chain dropped after the delivery. */
   reversedPayments: 'Expenses:ReversedPayments',
-  /** Prices that the operator refunded although the answer was delivered. */
+  /** Refunds of delivered answers that the operator granted. */
   refundsGranted: 'Expenses:RefundsGranted',
   /**
    * A memorandum without tokens, which exports omit: prices of claimed or delivered answers whose payments the chain

@@ -19,7 +19,7 @@ export interface PayoutPlan {
   readonly slot: number
   /** Part n of the plan, which one transaction pays, has index n - 1. */
   readonly parts: readonly (readonly PlannedTransfer[])[]
-  /** The transfer opens token accounts for these wallets. Every other wallet must have one already. */
+  /** Payouts open token accounts for these wallets. Every other wallet must have one already. */
   readonly opens?: readonly Address[]
   readonly holders?: HolderTerms
 }
@@ -36,7 +36,7 @@ export function planHead({ network, mint, decimals, paymentWallet, position, slo
   return { network, mint, decimals, paymentWallet, position, slot }
 }
 
-// Maximum of lines of one part, which only a holder plan may use. A part of any other plan has at most 5 lines.
+// Maximum of lines of one part. Plans for holders use it, and a part of any other plan has at most 5 lines.
 const linesMax = 8
 
 export function identifiedPlan(content: Omit<PayoutPlan, 'id'>): PayoutPlan {

@@ -10,7 +10,6 @@ export interface Debt {
   readonly baseUnits: bigint
 }
 
-/** `why` states the reason and the remedy. */
 export interface WaitingDebt extends Debt {
   readonly why: string
 }
@@ -27,7 +26,7 @@ export type Receiver =
 export interface PayoutQuestion extends PlanHead {
   readonly debts: readonly Debt[]
   readonly destinations: Destinations
-  /** Smaller debts wait until they have grown, because their payout would cost more than they are worth. */
+  /** Smaller debts wait until they have grown. */
   readonly leastBaseUnits: bigint
   /** Has every wallet that `walletsToPay` returns. */
   readonly receivers: ReadonlyMap<Address, Receiver>

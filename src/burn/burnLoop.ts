@@ -11,7 +11,7 @@ export interface BurnLoopDeps {
   readonly everyMs: number
 }
 
-// Pause after a failed or undecided round, so that the next attempt does not wait for the next hour.
+// Pause after a failed or undecided round, so that the next attempt does not wait for the whole interval.
 const againMs = 60_000
 
 export async function burnUntilStopped(deps: BurnLoopDeps, stopping: AbortSignal): Promise<void> {

@@ -46,7 +46,7 @@ export interface BurnSigning {
 }
 
 export interface BurnChain extends Pick<ChainReader, 'find' | 'simulate' | 'broadcast'> {
-  /** Throws unless the payment wallet is in force in the ledger. */
+  /** Throws if another payment wallet is in force in the ledger. */
   requireWallet(): Promise<void>
   /** Token accounts of PAYMENT_WALLET and of each payment wallet on record. */
   paymentAccounts(): Promise<readonly Address[]>

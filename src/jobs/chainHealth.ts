@@ -23,7 +23,7 @@ export interface ChainHealthDeps extends RepeatDeps {
   readonly clockSkewMaxMs: number
 }
 
-// Interval between polls, about five slots. A node that fails is used for at most this much longer.
+// Interval between polls, about five slots.
 const everyMs = 2_000
 // Maximum silence of all nodes. A node that restarts answers again within this time, so a longer silence is an outage.
 const silenceMaxMs = 20_000

@@ -21,14 +21,14 @@ export interface FinalityDeps extends StepDeps {
   readonly allTerms: () => readonly PaymentTerms[]
 }
 
-// Interval between runs. A payment is final after about 13 s, and is recorded at most this much later.
+// Interval between runs. A payment is final after about 13 s.
 const everyMs = 2_000
 // Maximum of pages per run, about ten thousand payments. The next run continues.
 const pagesMax = 40
 // Time between two checks for an absent payment, so that nodes that lag or restart cannot reverse a payment.
 const absenceApartMs = 10_000
-// Maximum of absences that one run checks. Each check takes six requests to each node. A fork has fewer absences, so
-// more absences indicate an outage.
+// Maximum of absences that one run checks. Each check takes several requests to each node. A fork has fewer absences,
+// so more absences indicate an outage.
 const absencesMax = 64
 // Maximum of failures per page. A payment that no node can judge must not block other payments, but this many failures
 // mean that the nodes are at fault.

@@ -39,11 +39,11 @@ export interface HealthJobsDeps extends RepeatDeps {
   }
 }
 
-/** Resolves when the ledger and the chain have been checked once, so that no paid route opens before. */
+/** Resolves after the first check of the ledger and of the clock, so that no paid route opens before. */
 export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsDeps) {
   await using started = new AsyncDisposableStack()
-  // Close paid routes while an acknowledged commit may be lost (I27). A standby that was promoted by mistake, or a
-  // setting changed at run time, is detected within a minute. A database that returns is detected at once.
+  // Close paid routes while an acknowledged commit may be lost (I27), for example after a setting was changed at run
+  // time.
   const ledgerHealth = await startWatch(
     { clock, log },
     {

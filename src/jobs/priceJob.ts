@@ -51,7 +51,7 @@ export interface PricePolicy extends MarketPolicy {
 
 export interface PriceJobDeps extends RepeatDeps {
   readonly sources: readonly PriceSource[]
-  /** Returns a text if a request cannot be sold at this token price. */
+  /** Returns a text if a product cannot be sold at this token price. */
   readonly pricesAt: (tokenPriceAttoUsd: TokenPriceAttoUsd) => readonly Price[] | string
   /** Parts of the price lists that do not depend on the token price: splits, and prices by use. */
   readonly listed: Pick<PriceListPublished, 'split' | 'dollarSplits' | 'metered'>

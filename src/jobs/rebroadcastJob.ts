@@ -15,8 +15,7 @@ export interface RebroadcastDeps extends Pick<StepDeps, 'clock' | 'log' | 'lifec
   readonly onAbsent?: (bytes: Uint8Array) => Promise<void>
 }
 
-// Interval between sends, as in wallets. A transaction that a leader dropped then has about twenty more chances to
-// land.
+// Interval between sends, which repeat because a leader may drop a transaction.
 const everyMs = 2_000
 // Up to this age a transaction can still land, so it is sent again without a check.
 const landingMs = 60_000
@@ -41,7 +40,10 @@ interface Followed {
   sends: number
 }
 
-/** Sends each submitted transaction again until it is on chain or can no longer land, even if no caller waits. */
+/**
+ * Sends each submitted transaction again until it is on chain, can no longer land, or is given up, even if no caller
+ * waits.
+ */
 export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
   const memory: RebroadcastMemory = new Map()
   return repeat(deps, {

@@ -16,7 +16,7 @@ const pageMax = 500
 // Maximum of pages per run and kind of step: 20,000 payments. The next run continues.
 const pagesMax = 40
 
-/** Ends the claims of dead processes. Turns payments that stayed undelivered for a day into debts to their wallets. */
+/** Ends claims whose lease has ended. Turns payments that stayed undelivered for a day into debts to their wallets. */
 export function startRefundJob(limits: ExpiryLimits, deps: StepDeps): Repeated {
   return repeat(deps, {
     name: 'refunds',

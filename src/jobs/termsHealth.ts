@@ -10,7 +10,7 @@ export interface TermsHealthDeps extends RepeatDeps {
 }
 
 // Interval between readings. An announced transfer fee takes effect after more than an epoch (days), but extensions of
-// the mint can change at once. After a fee was lowered, payers refuse quotes until the next reading.
+// the mint can change at once.
 const everyMs = 10 * 60 * 1000
 
 /**

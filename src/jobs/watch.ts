@@ -13,7 +13,7 @@ export interface Watched {
   find(): Promise<{ readonly problem: string | undefined; readonly error?: string }>
 }
 
-// Interval between checks, which are one cheap call each. A failover is noticed within this time.
+// Interval between checks, which are one cheap call each.
 const everyMs = 5_000
 
 /**

@@ -17,7 +17,10 @@ import type { PayoutWallets } from './payoutWallets.ts'
 export interface HolderRequest {
   readonly share: string
   readonly snapshotText: string
-  /** Excluded in addition to the payment wallets on record and the addresses that destroy tokens. */
+  /**
+   * Excluded in addition to the payment wallets on record, the addresses that destroy tokens, and wallets that closed
+   * their token account after an earlier payout.
+   */
   readonly excluded: readonly Address[]
   readonly minimumBaseUnits: bigint
   readonly openAccountsMax: number

@@ -78,8 +78,8 @@ export async function openPayout(options: PayoutOptions) {
     terms: chain.terms,
     plan: (request: PayoutRequest) => planDebts(own, request),
     /**
-     * Returns the parts that are neither in the ledger nor on chain. Throws if the debts have changed, or if a part
-     * could still land.
+     * Returns the parts that are neither in the ledger nor on chain. Throws if less is owed than the plan pays, or if a
+     * transaction of a payout could still land.
      */
     openParts: (plan: PayoutPlan) => partsToSend(parts, plan),
     /** If this throws, the transaction must not be sent, because a second one could pay the same debts. */
@@ -171,7 +171,7 @@ async function checkDebts({ database }: Opened, created: PayoutPlan, unpaid: rea
 }
 
 const pollMs = 1_000
-// Finality takes about 13 s, so after this time the transaction has not landed, or the chain has stopped.
+// Maximum of polls: one minute, because finality takes about 13 s.
 const pollsMax = 60
 
 async function record(opened: Opened, created: PayoutPlan, signature: Signature): Promise<RecordedPart> {

@@ -33,7 +33,7 @@ export interface HolderPaymentOrder {
   readonly onProgress: (recorded: number, parts: number) => void
 }
 
-// A node accepts a few hundred transactions per second, and finality takes 13 s.
+// Maximum of parts that are sent and not final yet.
 const openPartsMax = 64
 const pollMs = 1_000
 // Maximum of passes without a change. A transaction is final, or proven absent, within about three minutes.
@@ -109,7 +109,7 @@ interface Pass {
   readonly sent: Set<number>
 }
 
-/** True if any part changed. */
+/** True if a part ended or was sent. */
 async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, pass: Pass): Promise<boolean> {
   const { plan } = order
   const { open, failed, sent } = pass

@@ -29,7 +29,7 @@ export function openPayoutWallets(deps: PayoutWalletsDeps) {
   const allPeriods = () => readPeriods(database, everyWallet)
   const all = async () => walletsOf(chain, await allPeriods())
   return {
-    /** Throws if the ledger does not contain the configured wallet, or if another wallet is in force for the mint. */
+    /** Throws if another wallet is in force for the mint. With `fromOldWallet`, a former wallet on record is accepted. */
     require: async (options: { readonly fromOldWallet: boolean }) =>
       requireWallet(deps, await readPeriods(database, [name]), { ...options, all: await allPeriods() }),
     requireCover: async (plan: PayoutPlan, heldBaseUnits: bigint) =>

@@ -17,7 +17,7 @@ import { readReceivers } from './receivers.ts'
 
 export interface PayoutRequest {
   readonly destinations: Destinations
-  /** Undefined: a hundredth of the cheapest price in force. */
+  /** Undefined: a hundredth of the cheapest price on the newest price list. */
   readonly leastBaseUnits: bigint | undefined
   /** Bounds the rent for token accounts of other wallets. Absent: 0. */
   readonly openAccountsMax?: number

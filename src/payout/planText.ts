@@ -2,7 +2,7 @@ import { type PayoutPlan, payoutPlanJson, readPayoutPlan } from '../accounting/p
 import { Fault } from '@tollbook/core/fault'
 import { parseJson } from '@tollbook/core/json'
 
-/** `parsePlan` rejects the text if any character of the content has changed. */
+/** `parsePlan` rejects the text if the content has changed. */
 export function planText(plan: PayoutPlan): string {
   return `${JSON.stringify(payoutPlanJson(plan), null, 2)}\n`
 }

@@ -15,8 +15,8 @@ import {
 import { judgeAttempts } from './attemptStanding.ts'
 
 /*
- * Each transaction is stored before it is sent. No node has it before it lands, and a second transaction of the same
- * part would pay the debts twice.
+ * Each transaction is stored before it is sent, because no node shows it until it lands. A second transaction of the
+ * same part would pay the debts twice.
  */
 
 export interface SentPartsDeps {

@@ -63,10 +63,8 @@ export function whySpent({ leftLamports }: DayBudget, limits: LamportLimits): st
 }
 
 /**
- * Signs payments of other wallets as their fee payer, only within its rules and budget.
- *
- * Does not trust statements of the service about a transaction. The only exception is the balance in a rehearsal, which
- * can cost the signer only lamports of its budget.
+ * Signs payments of other wallets as their fee payer, only within its rules and budget. A wrong statement of the
+ * service can cost the signer only lamports of its budget.
  */
 export function createFeePayerSigner({ key, journal, limits, terms }: FeePayerSignerDeps) {
   const address = assertPresent(readAddress(encodeBase58(key.publicKey)), 'a public key is an address')

@@ -43,14 +43,14 @@ function callPort({ host, port }: SignerPort, agents: AgentStore): CallSigner {
       } catch (error) {
         if (!request.reusedSocket) throw error
       }
-      // Repeat the call on a new connection, because the signer closed the idle one. This is safe: one message is
-      // signed and charged once.
+      // Repeat the call on a new connection, because the signer may have closed the idle one. This is safe: one message
+      // is signed and charged once.
       return exchange(open(call, await agents.replace()), call)
     })
 }
 
 interface AgentStore {
-  /** The certificates of the agent were read at most a minute ago. */
+  /** Returns an agent whose certificates are read again every minute. */
   current(): Promise<Agent>
   /** A new agent has no open connections. */
   replace(): Promise<Agent>

@@ -20,7 +20,7 @@ export interface SignerClientOptions {
 
 const address = z.string().transform((text, context) => readAddress(text) ?? invalid(context))
 const signature = z.string().transform((text, context) => readSignature(text) ?? invalid(context))
-// Read lamports as a JSON number, because a day has fewer than ten billion lamports.
+// The lamports of a day fit into a JSON number.
 const lamports = z.int().transform(BigInt)
 const day = z.object({ lamports, leftLamports: lamports }).optional()
 const standingJson = z.object({ address, isOpen: z.boolean(), whyClosed: z.string().optional(), day })

@@ -34,8 +34,7 @@ const ownerAndGroup = 0o660
 // Maximum bytes of a body, which is a transaction of at most 1,232 bytes.
 const bodyBytesMax = 2_048
 const requestTimeoutMs = 5_000
-// Milliseconds for which an idle connection stays open. This is longer than clients keep it, so that clients close it
-// first.
+// Milliseconds for which an idle connection stays open.
 const keepAliveTimeoutMs = 60_000
 // Interval in milliseconds for reading renewed certificates, so that a renewal needs no restart.
 const renewEveryMs = 60_000

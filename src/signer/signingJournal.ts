@@ -28,7 +28,7 @@ export interface SigningJournal {
    * rule that forbids it.
    */
   record(signing: Signing, balance: RehearsedBalance, limits: LamportLimits): Promise<string | undefined>
-  /** `failed`: the transaction failed on chain. `absent`: it can certainly never be confirmed. */
+  /** `failed`: the transaction failed on chain. `absent`: it can never land. */
   recordOutcome(digest: string, outcome: 'failed' | 'absent'): Promise<void>
   /** Counts the current UTC day. */
   spentToday(): Promise<bigint>
