@@ -49,9 +49,8 @@ export const serverConfig = z.object({
 })
 
 /**
- * Limits for one client that does not pay. 0 means no limit. The limits are generous, so that a program that pays for
- * its requests never reaches them. 3,000 open quotes are 0.9 million quotes per day, which is about 0.35 GB of storage
- * per day for each address.
+ * Limits for one client that does not pay. 0 means no limit. 3,000 open quotes are 0.9 million quotes per day, which is
+ * about 0.35 GB of storage per day for each address.
  */
 export const limitConfig = z.object({
   /** Maximum requests per minute of a client address. Requests that led to a payment do not count. */
@@ -63,10 +62,7 @@ export const limitConfig = z.object({
    * is compared with all quotes of its wallet from one day.
    */
   quotesPerWalletMax: variable('QUOTES_PER_WALLET_MAX', integerFrom(0, 10_000_000, 300)),
-  /**
-   * Maximum bytes of unpaid quotes of all callers within the lifetime of a quote. The default is 18 GB per day, for
-   * which the alert on growth leaves room.
-   */
+  /** Maximum bytes of unpaid quotes of all callers within the lifetime of a quote. The default is 18 GB per day. */
   openQuotesBytesMax: variable('OPEN_QUOTES_MEGABYTES', megabytes(0, 1_000_000, 64)),
   /** Maximum proofs per minute of a client address that are neither in the ledger nor confirmed by the chain. */
   unknownProofsPerMinute: variable('UNKNOWN_PROOFS_PER_MINUTE', integerFrom(0, 1_000_000, 300)),

@@ -71,7 +71,7 @@ export const x402Config = z
 
 export type X402Config = NonNullable<z.infer<typeof x402Config>>
 
-/** Configuration that only `tollbook signer` uses. The service does not read it. */
+/** Configuration of `tollbook signer`. */
 export const signerConfig = z
   .object({
     socketPath,

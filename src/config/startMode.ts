@@ -4,8 +4,8 @@ import type { GivenVariables } from './variables.ts'
 
 /**
  * Mode of a start. `operated` refuses a configuration with gaps. `local` refuses the variables of an operator.
- * `unless-operated` (`npm start`) is local mode if no variable of an operator is set, and otherwise `operated`. Local
- * mode never starts by mistake, because the service would then sell its answers for worthless test tokens.
+ * `unless-operated` (`npm start`) is local mode if no variable of an operator is set, and otherwise `operated`. A
+ * service that started local mode by mistake would sell its answers for worthless test tokens.
  */
 export type StartMode = 'operated' | 'local' | 'unless-operated'
 

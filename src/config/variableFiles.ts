@@ -10,8 +10,7 @@ export interface VariableValues {
 
 export const fileSuffix = '_FILE'
 
-// Maximum bytes of a value in a file. The longest valid value is a list of URLs. The limit refuses a file that was
-// named by mistake, such as a backup.
+// Maximum bytes of a value in a file. The limit refuses a file that was named by mistake, such as a backup.
 const fileBytesMax = 64 * 1024
 
 /**

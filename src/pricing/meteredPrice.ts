@@ -38,7 +38,7 @@ export function outputWithin(
   return output > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(output)
 }
 
-// Providers charge three to five times as much for a token of output as for a token of input.
+// Providers usually charge three to five times as much for a token of output as for a token of input.
 const outputPerInput = 4n
 // The longest conversation has 16,000 characters, which is about 4,000 tokens of English text.
 const inputTokensUsual = 4_000n

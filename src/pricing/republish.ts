@@ -14,8 +14,7 @@ const settledMs = 60_000
 
 /**
  * A list of the last minute, from any instance, stays valid within the tolerance, so that instances with slightly
- * different markets do not replace each other's lists. The ledger gets at most one list a minute, except for moves that
- * callers would notice.
+ * different markets do not replace each other's lists.
  */
 export function isWorthPublishing(question: RepublishQuestion): boolean {
   const { listedAttoUsd, listedAgeMs, marketAttoUsd, tolerancePercent } = question

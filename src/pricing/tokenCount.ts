@@ -4,7 +4,7 @@
 const bytesPerToken = 4
 /** Each message has marks for its role and its end. */
 export const tokensPerMessage = 4
-/** No language averages more characters per token, so a longer reply has more tokens than the request permits. */
+/** Upper bound of characters per token. A longer reply has more tokens than the request permits. */
 export const charactersPerToken = 16
 
 export function countTokens(text: string): number {

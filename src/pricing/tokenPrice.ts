@@ -2,13 +2,12 @@ import { assert } from '@tollbook/core/assert'
 import { divideRoundingDown, divideRoundingUp, parseDecimal, parseRoundingDown } from '@tollbook/core/money'
 import { usdDecimals } from './priceList.ts'
 
-/** Multiples of 10^-18 dollars: fine enough for a token worth a billionth of a cent, and exact for 18 decimals. */
+/** Multiples of 10^-18 US dollars. */
 export type TokenPriceAttoUsd = bigint
 
 export const tokenPriceDecimals = 18
 
-// Bounds of the token price. Below 10^-12 dollars the price has fewer than seven significant digits, and no token was
-// ever worth a million dollars.
+// Bounds of the token price. Below 10^-12 dollars the price has fewer than seven significant digits.
 const tokenPriceMin: TokenPriceAttoUsd = 10n ** 6n
 const tokenPriceMax: TokenPriceAttoUsd = 10n ** 24n
 

@@ -24,7 +24,7 @@ export interface SettingSources {
   readonly origin: string
 }
 
-/** Together with the events, these settings determine the meaning of the ledger. */
+/** Settings that the configuration must share with the ledger. */
 export function configuredSettings(sources: SettingSources): readonly ConfiguredSetting[] {
   const { receiptKey, terms, dollars = [], tabWallet, split, origin } = sources
   const { mint, decimals, tokenProgram, paymentWallet, network } = terms

@@ -32,7 +32,7 @@ export interface HttpDeps extends PartDeps, Pick<ServerDeps, 'endpoints' | 'more
   readonly load?: CallerDeps['load']
 }
 
-// Maximum number of open connections. It is below the usual limit of open files (`ulimit -n`).
+// Maximum number of open connections, each of which takes a file descriptor.
 const connectionsMax = 5_000
 const connectionsPerAddressMax = 256
 // Time for answers in progress after SIGTERM, after which their connections are closed.

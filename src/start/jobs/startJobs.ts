@@ -35,7 +35,7 @@ export interface JobsDeps extends PartDeps {
   >
   readonly chain: Chain
   readonly products: Pick<Products, 'marketSources' | 'tokenPriceAttoUsd'>
-  /** Learns of each transaction that can certainly never be confirmed. */
+  /** Receives each transaction that can no longer land. */
   readonly signer: { recordAbsent(bytes: Uint8Array): Promise<void> }
 }
 

@@ -33,7 +33,6 @@ export interface ReceiptKeyDeps extends Pick<PartDeps, 'clock'> {
 // database, which differs from the clock of the service.
 const checkpointMarginMs = 60_000
 
-/** No other part gets the private key itself. */
 export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps) {
   const { clock, settings, priceLists } = deps
   const { origin } = settings

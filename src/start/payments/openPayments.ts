@@ -70,8 +70,8 @@ export function openPayments(config: PaymentsConfig, deps: PaymentsDeps) {
   return { sales, wallets: openWallets(sales, catalog, deps) }
 }
 
-// Age up to which a blockhash is reused. It is valid for at least 60 s, so all buyers within these milliseconds share
-// one blockhash.
+// Age up to which a blockhash is reused. It is valid for about 60 s, so all buyers within these milliseconds share one
+// blockhash.
 const blockhashAgeMaxMs = 3_000
 
 function openWallets(sales: Sales, { split, token }: RailConfig['catalog'], deps: PaymentsDeps): WalletPort {

@@ -96,7 +96,7 @@ function openChainRails(
       log.warn({ event: 'presentation_not_recorded', reference, error: describeError(error) }),
   }
   const native = createNativeRail(sale, { ...settling, split, token, slot })
-  // Put the native rail last, because it accepts every request that no other rail claims.
+  // Put the native rail last, because it refuses a request without a wallet.
   if (x402 === undefined || feePayer === undefined) return [native]
   return [...openSponsoredRails({ sale, x402, catalog }, { ...deps, feePayer, settling }), native]
 }

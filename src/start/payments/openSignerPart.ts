@@ -24,7 +24,7 @@ export async function openSignerPart(x402: X402Config | undefined, deps: PartDep
   /** A payment that can never be confirmed costs nothing, so the signer must not count it as failed. */
   async function recordAbsent(bytes: Uint8Array): Promise<void> {
     const signed = readPayerSigned(bytes)
-    // Skip transactions that were not signed by the fee payer.
+    // A transaction of another form was not signed by the fee payer.
     if (typeof signed !== 'string') await feePayer.recordOutcome(signed.digest, 'absent')
   }
   return { feePayer, checks: [check], recordAbsent, close: health.stop }
