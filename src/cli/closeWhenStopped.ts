@@ -10,8 +10,8 @@ export interface Stop {
 }
 
 /**
- * Waits for SIGTERM, Ctrl-C or `lost`, then closes the program. Logs and ignores further signals: a second signal would
- * kill the process and cut answers in progress. npm and some supervisors send every signal twice.
+ * Waits for SIGTERM, Ctrl-C or `lost`, then closes the program. Logs and ignores further signals, because npm and some
+ * supervisors send a signal twice. A second signal would otherwise kill the process and cut answers in progress.
  */
 export async function closeWhenStopped({ lost, log, close }: Stop): Promise<void> {
   const first = Promise.withResolvers<void>()

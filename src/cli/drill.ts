@@ -21,8 +21,8 @@ import { exitCodeOf } from './runCommand.ts'
 const exitCodes: Readonly<Record<DrillVerdict, number>> = { sound: 0, broken: 1, older: 3 }
 
 /**
- * Only a restore proves a backup. The drill restores a copy, and judges its ledger by signed checkpoints, the checks of
- * the doctor and the audit.
+ * A backup may be unusable without a sign of it. The drill restores a copy, and judges its ledger by signed
+ * checkpoints, the checks of the doctor and the audit.
  */
 export function drillCommand(deps: CommandDeps): Command {
   return new Command('drill')

@@ -21,7 +21,7 @@ export interface DiagnosisQuestion {
 /** A diagnosis. If `booking` is absent, nothing is due. */
 type Conclusion = Omit<Diagnosis, 'booking'> & Partial<Diagnosis>
 
-/** Diagnoses a payment from the given facts alone. If the ledger has verified the payment, the chain does not matter. */
+/** Diagnoses a payment from the given facts alone: from the ledger if it decides, and otherwise from the chain. */
 export function diagnose(question: DiagnosisQuestion): Diagnosis {
   const { recorded } = question
   const inLedger = recorded === undefined ? undefined : ofLedger(question, recorded)

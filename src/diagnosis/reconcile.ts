@@ -19,7 +19,7 @@ export interface ReconcileDeps {
   readonly allTerms: () => readonly PaymentTerms[]
 }
 
-/** Comparison of the payment wallets on chain with the ledger. It contains the transfers that cause the difference. */
+/** Comparison of the payment wallets on chain with the ledger, with the transfers found that explain the difference. */
 export interface Reconciliation {
   readonly mint: string
   readonly chainBaseUnits: string

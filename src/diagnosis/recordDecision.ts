@@ -26,7 +26,7 @@ export interface DecisionDeps {
   readonly store: RefundStore
   /** Returns the refunds of one wallet, up to the newest event of the ledger. */
   readonly refundsOf: (wallet: string) => Promise<readonly RefundLine[]>
-  /** Reader of the finalized chain. A text says why the chain is unavailable. */
+  /** Reader of the chain. A text says why the chain is unavailable. */
   readonly chain: Pick<ChainReader, 'find'> | string
   readonly allTerms: () => readonly PaymentTerms[]
   readonly limits: RefundLimits

@@ -29,7 +29,7 @@ const nothingOnChain = {
   burnedBaseUnits: null,
 } as const
 
-/** Describes the answer of the chain. The text says that a transaction does not exist only if this is proven. */
+/** Describes the answer of the chain. Only a proof leads to the text that a transaction never landed. */
 export function chainStatement(answer: ChainAnswer, terms: readonly PaymentTerms[]): ChainStatement {
   switch (answer.kind) {
     case 'found':

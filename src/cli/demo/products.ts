@@ -14,7 +14,7 @@ export async function showProducts(deps: DemoDeps): Promise<readonly DemoSpendin
   deps.say('6. The other products, each paid for and checked:')
   const spent: DemoSpending[] = []
   let missing = 0
-  // Skip products whose answers have no envelope, because only client libraries of other protocols buy them.
+  // Skip products whose answers have no envelope, because `buy` reads an envelope.
   for (const product of deps.products.filter(({ stream }) => stream === undefined)) {
     const { notice } = product.demo
     if (notice !== undefined) deps.say(`   (${notice})`)

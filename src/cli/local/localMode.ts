@@ -113,8 +113,8 @@ export async function startLocalMode(config: Config, options: LocalModeOptions) 
 }
 
 /**
- * Adds the sample dollar to the accepted currencies, unless the configuration has a dollar. The limit of its burn debt
- * is high, because the treasury belongs to the demo.
+ * Adds the sample dollar to the accepted currencies, unless the configuration has a dollar. Its burn debt has a high
+ * limit, so that sales in dollars do not stop.
  */
 function withSampleDollar(currencies: Config['currencies']): Config['currencies'] {
   if (currencies.accepted.length > 0) return currencies
