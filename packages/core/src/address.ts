@@ -9,7 +9,7 @@ export function readAddress(text: string): Address | undefined {
   return isAddress(text) ? text : undefined
 }
 
-// Every text that decodes to 32 bytes is canonical, because base58 of a fixed length has one spelling per value.
+// Needs no second encoding, because base58 of a fixed number of bytes has one spelling per value.
 function isAddress(text: string): text is Address {
   return isBase58Of32Bytes(text)
 }

@@ -1,11 +1,11 @@
-/** The caller did not cause a `Bug`, and no code catches it to continue. */
+/** A mistake in this program. The caller did not cause it. */
 export class Bug extends Error {
   override readonly name = 'Bug'
 }
 
 /**
- * For a state that only a mistake in this program can cause. Never use it for input or for a failure outside the
- * program.
+ * For a state that only a mistake in this program can cause. Not for input, and not for a failure outside the program,
+ * which is a `Fault`.
  */
 export function assert(condition: boolean, expectation: string): asserts condition {
   if (!condition) throw new Bug(`expected that ${expectation}`)

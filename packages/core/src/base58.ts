@@ -1,8 +1,8 @@
 import { base58 } from '@scure/base'
 
 /*
- * Decoding base58 takes time that grows with the square of the length (16 kB: 173 ms). Every reader of external text
- * therefore checks the length first.
+ * Decoding base58 takes time that grows with the square of the length (16 kB: 173 ms). Functions of this file therefore
+ * check the length before they decode.
  */
 
 const charactersMax = 128

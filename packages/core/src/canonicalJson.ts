@@ -10,8 +10,8 @@ export function isWellFormed(value: Json): boolean {
 }
 
 /**
- * RFC 8785: each value has exactly one encoding, so that its digest is well defined. Storage and hashes use the UTF-8
- * bytes of this text, which is never parsed and encoded again for a hash.
+ * RFC 8785: each value has exactly one encoding, so that its digest is well defined. Hashes are over the UTF-8 bytes of
+ * this text.
  */
 export function canonicalJson(value: Json): string {
   return canonicalText(value)
@@ -64,7 +64,7 @@ interface SortedKey {
   readonly quoted: string
 }
 
-// Bounds the cache of shapes. Events have about 40 shapes, but callers choose the keys of the data that they send.
+// Bounds the cache of shapes, because callers choose the keys of the data that they send.
 const shapesMax = 1_000
 const shapeKeysMax = 40
 const shapes = new Map<string, Shape>()

@@ -7,11 +7,10 @@ import { hashBytes, type TreeHead } from './merkle.ts'
 
 /*
  * Implements C2SP signed-note and tlog-checkpoint: a text with the log's name, size and root, followed by signatures.
- * Compatible with other tools of this format, both to read and to write.
  */
 
 export interface Checkpoint extends TreeHead {
-  /** Name of the log, which never changes. */
+  /** Name of the log. `openCheckpoint` requires a verifier with the same name. */
   readonly origin: string
 }
 
@@ -92,8 +91,8 @@ export interface Note {
   readonly signatures: readonly NoteSignature[]
 }
 
-// Maximum characters of a note. A checkpoint has 200, and cosignatures of 16 witnesses with post-quantum keys have
-// 80,000.
+// Maximum characters of a note. A checkpoint with one signature has about 200. The rest is for cosignatures of many
+// witnesses, which are longer with post-quantum keys.
 const noteCharactersMax = 100_000
 const signaturesMax = 100
 // Matches the control characters below U+0020 except newline, and the replacement character, which marks invalid UTF-8.

@@ -1,4 +1,4 @@
-/** The only source of time in the program, so that a test can control it. */
+/** Source of time, so that a test can control it. */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   nowMs(): number
@@ -32,12 +32,12 @@ function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Node's timers reject with an error of this form. */
+/** Has the name and the message of the error with which Node's timers reject. */
 function abortError(signal: AbortSignal): Error {
   return Object.assign(new Error('The operation was aborted', { cause: signal.reason }), { name: 'AbortError' })
 }
 
-/** ISO 8601 in UTC with milliseconds, the only form of times in bodies and answers. */
+/** ISO 8601 in UTC with milliseconds. */
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString()
 }

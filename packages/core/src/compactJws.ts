@@ -9,7 +9,10 @@ export interface JwsHeader {
   readonly typ?: string
 }
 
-/** Ed25519 is deterministic, so the same value and header always have the same JWS. The payload is canonical JSON. */
+/**
+ * Ed25519 is deterministic, so the same value and header have the same JWS under one key. The payload is canonical
+ * JSON.
+ */
 export type SignJws = (value: Json, header: Pick<JwsHeader, 'typ'> & Partial<Pick<JwsHeader, 'kid'>>) => string
 
 /** Each header gets this `kid`, unless the caller gives another one. */

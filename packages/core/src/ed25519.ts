@@ -16,7 +16,10 @@ export interface Ed25519Signer {
   sign(message: Uint8Array): Uint8Array
 }
 
-/** The private key is only in the closure of the signer. Throws `Bug` if the public key has the wrong length. */
+/**
+ * The private key is not a property of the signer, so that printing the signer does not reveal it. Throws `Bug` if the
+ * public key has the wrong length.
+ */
 export function ed25519Signer({ x, d }: Ed25519PrivateJwk): Ed25519Signer {
   const publicKey = base64urlnopad.decode(x)
   assert(publicKey.length === publicKeyBytes, 'an Ed25519 key has 32 bytes')
@@ -38,7 +41,7 @@ export interface SignedMessage {
   readonly signature: Uint8Array
 }
 
-/** False for a key or signature of the wrong length. Never throws. */
+/** False for a key or signature of the wrong length. */
 export function verifyEd25519({ publicKey, message, signature }: SignedMessage): boolean {
   if (publicKey.length !== publicKeyBytes || signature.length !== signatureBytes) return false
   return platform.verifyEd25519({ publicKey, message, signature })

@@ -5,8 +5,8 @@ export interface FaultOptions {
 }
 
 /**
- * A failure outside the program, such as in a node, a database or a provider. It is thrown, never returned. The outcome
- * of the call is then unknown, so a fault never becomes a 402 (invariant I8).
+ * A failure outside the program, such as in a node, a database or a provider. It is thrown, not returned. It must not
+ * become a 402, because the outcome of the call may be unknown, and a caller who pays again could pay twice (I8).
  */
 export class Fault extends Error {
   override readonly name: string = 'Fault'
@@ -69,8 +69,8 @@ export function errorCode(error: unknown): string | undefined {
 }
 
 /**
- * Callers may read this text, such as ` (28P01)`, because it omits the driver's message, which contains addresses and
- * logins.
+ * Callers may read this text, such as ` (28P01)`, because it omits the driver's message, which may contain addresses
+ * and logins.
  */
 export function codeText(error: unknown): string {
   const code = errorCode(error)

@@ -1,7 +1,6 @@
 import { toBase64Url } from './bytes.ts'
 import { platform } from '#platform'
 
-/** All randomness of the program comes from this module. */
 export function randomBytesOf(length: number): Uint8Array {
   const bytes = new Uint8Array(length)
   platform.fillRandom(bytes)
@@ -9,8 +8,7 @@ export function randomBytesOf(length: number): Uint8Array {
 }
 
 const tokenBytes = 16
-// Bytes for many tokens: one call for 4 kB takes as long as one call for 16 bytes. Separate calls for the three tokens
-// of a 402 took a tenth of its time.
+// Random bytes for many tokens, because separate calls for the three tokens of a 402 took a tenth of its time.
 const pool = new Uint8Array(4_096)
 let used = pool.length
 

@@ -1,7 +1,4 @@
-/**
- * Undefined for text that is not JSON, which a schema then refuses. Drops the parser's error, because it quotes the
- * text.
- */
+/** Undefined for text that is not JSON. The parser's error is dropped, because it quotes the text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -9,8 +9,8 @@ export interface LeafInput {
 }
 
 /**
- * Position and recording time as 8-byte big-endian integers, then the body. All other columns of the row are derived
- * from them. `ledger.append_batch` computes the same entry in SQL.
+ * Position and recording time as 8-byte big-endian integers, then the body. SQL computes the same entry when it
+ * appends.
  */
 export function leafEntry({ position, recordedAtMs, body }: LeafInput): Uint8Array {
   assert(Number.isSafeInteger(position) && position > 0, 'positions count from 1')

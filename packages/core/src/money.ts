@@ -2,8 +2,7 @@ import { assert } from './assert.ts'
 
 /*
  * Money is a bigint of base units, the smallest unit of a token: 10^-decimals of one token. Names of such amounts end
- * in `BaseUnits`. JavaScript numbers are used only where the interface defines numbers in answers, and never for
- * computing.
+ * in `BaseUnits`. JavaScript numbers would lose digits above 2^53, so they are for display only.
  */
 
 const plainDecimal = /^(0|[1-9]\d{0,30})(?:\.(\d{1,30}))?$/

@@ -1,10 +1,7 @@
 /** CAIP-2 and references to payments and their evidence use this name. */
 export const chainName = 'solana'
 
-/**
- * CAIP-2 names of the public networks: the chain and 32 characters of the genesis hash. The keys are the names in
- * explorers and MPP.
- */
+/** CAIP-2 names of the public networks: the chain and 32 characters of the genesis hash. The keys are Solana's clusters. */
 export const networks = {
   'mainnet-beta': 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
   devnet: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',

@@ -3,7 +3,7 @@ export const splTokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 export const tokenPrograms: ReadonlySet<string> = new Set([splTokenProgram, token2022Program])
 
-/** Memo program version 3, which wallets use today. `memoPrograms` also has version 1, which still runs. */
+/** The current memo program. `memoPrograms` also has version 1, because it still runs. */
 export const memoProgram = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
 export const memoPrograms: ReadonlySet<string> = new Set([memoProgram, 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'])
 

@@ -1,9 +1,9 @@
 /**
- * A refusal is an expected rejection. It is returned, never thrown, and has one of these codes. Each code needs a
- * status and a text: otherwise the maps of all codes do not compile.
+ * A refusal is an expected rejection, so it is returned and not thrown. Each code needs a status and a text: otherwise
+ * the maps of all codes do not compile.
  */
 export type RefusalCode =
-  /** The address or wallet sent too many requests. Wait for `retryAfterSeconds`. */
+  /** A limit of requests, quotes or unknown proofs is reached. Wait for `retryAfterSeconds`. */
   | 'RATE_LIMITED'
   | 'NO_WALLET'
   /** A parameter is wrong. `details` lists the fields. */
@@ -12,7 +12,7 @@ export type RefusalCode =
   | 'ENDPOINT_UNAVAILABLE'
   /** The proof buys nothing. `reason` states the cause. */
   | 'INVALID_PAYMENT'
-  /** The wallet has fewer tokens than the price, so a payment would fail. */
+  /** The wallet or the tab has fewer tokens than the price. */
   | 'INSUFFICIENT_BALANCE'
   | 'PAYMENT_IN_PROGRESS'
   /** The outcome of the payment is unknown. Repeat the request with the same proof. Do not pay again. */
@@ -21,13 +21,13 @@ export type RefusalCode =
   | 'IDEMPOTENCY_KEY_REUSED'
   /** The debit number belongs to another request of the tab. */
   | 'TAB_NUMBER_USED'
-  /** No provider has the item. The proof stays valid. */
+  /** There is nothing to deliver for this request. */
   | 'NO_DATA'
-  /** No provider returned a usable answer. The proof stays valid. */
+  /** No provider returned a usable answer. */
   | 'UPSTREAM_FAILED'
-  /** The providers did not answer in time. The proof stays valid. */
+  /** The providers did not answer in time. */
   | 'UPSTREAM_TIMEOUT'
-  /** The target is in a private network, or its port or scheme is not allowed. The proof stays valid. */
+  /** The target is in a private network, or its port or scheme is not allowed. */
   | 'TARGET_FORBIDDEN'
 
 /** Reasons why a proof buys nothing. Each text states what to do, because it is often read only in a program's log. */
@@ -115,8 +115,8 @@ export function refuseField(field: string, message: string): Refusal {
 }
 
 /**
- * `blockhash_expired` is excluded, because it needs evidence (src/payment/absence.ts). Only `not_found` may be resolved
- * without the caller, so only it has a time to retry.
+ * `blockhash_expired` is excluded, because it needs evidence (src/payment/absence.ts). `not_found` has a time to retry,
+ * because the payment may still land.
  */
 export function refuseProof(reason: Exclude<InvalidPaymentReason, 'blockhash_expired'>, more?: string): Refusal {
   const message = more === undefined ? invalidPaymentReasons[reason] : `${invalidPaymentReasons[reason]} (${more})`

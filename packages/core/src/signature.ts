@@ -4,8 +4,8 @@ import { decodeBase58, encodeBase58 } from './base58.ts'
 declare const signatureBrand: unique symbol
 
 /**
- * First signature of a transaction, by which Solana identifies it, and which identifies a payment in every form of
- * proof. Stored as canonical base58, which has one spelling per value.
+ * First signature of a transaction, by which Solana identifies it. Stored as canonical base58, which has one spelling
+ * per value.
  */
 export type Signature = string & { readonly [signatureBrand]: true }
 

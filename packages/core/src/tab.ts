@@ -7,15 +7,15 @@ import { sha256 } from './digest.ts'
 import type { Price } from './quote.ts'
 
 /*
- * A tab is a deposit that pays for many requests. Each request carries one signed debit, in fixed bytes that bind the
- * tab, the number, the maximum, the time and the request. The signed bytes are not JSON, and can never be parsed as a
- * transaction.
+ * A tab is a deposit that pays for many requests. Each request carries one signed debit, in 116 fixed bytes that bind
+ * the tab, the number, the maximum, the time and the request. A wallet cannot sign them as a transaction by mistake:
+ * read as one, their first bytes would announce 108 addresses of 32 bytes.
  */
 
 /** A caller limits the price of a request with this header, in US dollars. */
 export const maxUsdHeader = 'tab-max-usd'
 
-/** The only share of a deposit's price, by which the ledger recognises a deposit. No split may name it. */
+/** The only share of a deposit's price, by which the program recognises a deposit. No split may name it. */
 export const depositAccount = 'prepaid'
 
 /** ID of a tab: base58 of the first 16 bytes of its deposit's signature. It is public and gives no access. */
@@ -77,7 +77,7 @@ export interface TabBinding {
   readonly sessionKey: Address
 }
 
-/** Makes the signature invalid at any other service, for any other mint, or with any other key. */
+/** Binds a debit to these facts, so that its signature is invalid for another origin, mint or key. */
 export function tabTermsHash({ origin, mint, sessionKey }: TabBinding): Uint8Array {
   return sha256(canonicalJson({ mint, origin, sessionKey }))
 }

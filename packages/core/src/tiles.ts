@@ -148,8 +148,7 @@ export interface TilePath {
   readonly width: number
 }
 
-// Limits: levels up to 63, 255 hashes in a partial tile, and five groups of three digits. No ledger reaches a larger
-// index.
+// Limits: levels up to 63, 255 hashes in a partial tile, and five groups of three digits.
 const tilePath = /^(entries|\d|[1-5]\d|6[0-3])\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
 
 /** In `<L>/<N>[.p/<W>]` of C2SP tlog-tiles, 1234067 is x001/x234/067. Undefined for any other spelling of a tile. */

@@ -18,7 +18,7 @@ export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
 /** Smallest amount to send so that at least this much arrives after the fee. A larger one would overcharge the payer. */
 export function sentForArrival(arrivingBaseUnits: bigint, fee: TransferFee): bigint {
   assert(arrivingBaseUnits >= 0n, 'the arriving amount is not negative')
-  // A price of one base unit is burned completely, so nothing has to arrive and nothing is sent.
+  // If nothing has to arrive, nothing is sent.
   if (arrivingBaseUnits === 0n) return 0n
   const cappedBaseUnits = arrivingBaseUnits + fee.maximumBaseUnits
   const left = allBasisPoints - BigInt(fee.basisPoints)

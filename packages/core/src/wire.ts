@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /*
- * Bodies of requests and answers, for server and client. The server builds the 402 with these types. The client parses
- * answers with these schemas, and uses no other field.
+ * Bodies of requests and answers, for server and client. The server builds the 402 with these types, and the client
+ * parses answers with these schemas.
  */
 
 const baseUnitsText = z.string().regex(/^(0|[1-9]\d{0,19})$/)

@@ -7,7 +7,7 @@ import { type AppendResult, type Item, plainRefusals, refused } from './item.ts'
 import { queryPrepared } from './queryPrepared.ts'
 
 /**
- * The answer is read as text, because that needs no buffers. The database refuses a batch that does not continue the
+ * The answer is read as text, because that needs no buffers. The query fails if the database does not continue the
  * known history.
  */
 export async function appendBatch(

@@ -34,7 +34,7 @@ export function createAppendHealth({ kernel, pool }: AppendHealthDeps) {
   }
   return {
     kernel: observed,
-    /** Undefined unless appends are known to fail. Nothing is appended. */
+    /** Undefined if no problem was found. A trial append is rolled back. */
     async findProblem(): Promise<string | undefined> {
       if (failed === undefined) return probe(pool)
       const problem = await rehearse(pool, failed)

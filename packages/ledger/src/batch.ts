@@ -56,7 +56,7 @@ const historyNames = ['known_seq', 'known_leaf', 'known_timeline']
 const parameters = [...names, ...historyNames].map((name, index) => `${name} => $${index + 1}`)
 export const appendParameters = parameters.length
 
-/** The text is the same for every batch, so each connection parses and plans it once. */
+/** The text does not depend on the batch, so that it can be a prepared statement. */
 export const appendCall = {
   name: 'ledger_append',
   text: `select (extract(epoch from recorded_at) * 1000)::bigint, first_position, refusals, leaf_hashes

@@ -10,7 +10,7 @@ export interface BatchQueueOptions<Item, Outcome> {
   readonly flushesMax: number
   /** Maximum of waiting items. A longer queue means that the database does not keep up, so further items are refused. */
   readonly waitingMax: number
-  /** Returns the key of an item. Items with the same key are never in progress together, so they never conflict. */
+  /** Returns the key of an item. Items with the same key are not in progress together, so that they do not conflict. */
   readonly keyOf: (item: Item) => string
   /**
    * Writes a batch in one round trip. Outcomes are in the order of the items. An item that fails alone has a rejected
@@ -23,8 +23,8 @@ export interface BatchQueueOptions<Item, Outcome> {
 
 /**
  * Pauses between batches while callers overlap, so that items gather: a batch of one item costs nearly as much as a
- * batch of ten. A pause ends early once as many items wait as there were callers at the end of the last flush. All of
- * these callers have then called again, so no further items are expected.
+ * batch of ten. A pause ends early once as many items wait as there were callers at the end of the last flush, because
+ * few other callers are then likely to follow.
  */
 export interface Gathering {
   /** Number of waiting items that start a batch without a pause. */
@@ -53,8 +53,8 @@ interface Waiting<Item, Outcome> {
   readonly reject: (error: unknown) => void
 }
 
-// Number of small batches that are spaced in time after two callers have overlapped, because such callers overlap again
-// soon.
+// Number of small batches that are spaced in time after two callers have overlapped, because such callers are likely to
+// overlap again soon.
 const pacedBatches = 16
 
 /**

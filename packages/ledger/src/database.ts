@@ -28,15 +28,16 @@ export interface DatabaseOptions {
   readonly onConnect?: (connection: QueryRunner) => Promise<void>
 }
 
-// Longer than any statement of the service takes. A statement beyond this limit is stuck, so the server cancels it.
+// A statement that takes longer counts as stuck, so the server cancels it.
 const standardStatementTimeoutMs = 15_000
-// Extra time before the client gives up a query. This limit matters only if the server vanished without closing the
-// connection. The outcome of a write is then unknown.
+// Extra time before the client gives up a query, for a server that vanished without closing the connection. The outcome
+// of a write is then unknown.
 const queryTimeoutMoreMs = 5_000
 const standardConnectTimeoutMs = 5_000
-// Keep idle connections for 5 minutes, not 10 s: a new one costs 20 ms of planning and a SCRAM login.
+// Keep idle connections for 5 minutes instead of pg's 10 s, because a new one costs 20 ms of planning and a SCRAM
+// login.
 const idleTimeoutMs = 5 * 60_000
-// Maximum wait for a lock. Appends hold the lock of the head for milliseconds, so a longer wait means that commits
+// Maximum wait for a lock. Appends hold the lock of the head for milliseconds, so a longer wait suggests that commits
 // hang, for example without the required standby. A 503 answer is then better than a queue.
 const lockTimeoutMs = 5_000
 

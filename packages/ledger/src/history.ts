@@ -21,7 +21,7 @@ export interface KnownHistory {
 }
 
 export interface LostHistory {
-  /** The lost event, which this process or another process has seen and the database lacks. */
+  /** The newest event that this process or another process has seen. Undefined if there is none. */
   readonly seen: SeenEvent | undefined
   readonly finding: string
 }
@@ -32,8 +32,9 @@ export interface HistoryDeps {
   /** Name of this process in its loss reports to other processes. */
   readonly reporter: string
   /**
-   * Wait after a promotion in milliseconds. During this time every process compares its newest event, and no process
-   * appends. 0 if the operator guarantees a synchronous standby, because no acknowledged event can then be missing.
+   * Wait after a promotion in milliseconds. Processes that knew the old timeline do not append during this time, so
+   * that each can first compare its newest event. 0 if the operator guarantees a synchronous standby, because no
+   * acknowledged event can then be missing.
    */
   readonly promotionWaitMs: number
 }
@@ -41,7 +42,7 @@ export interface HistoryDeps {
 /** SQLSTATE that `ledger.require_history` raises for a different history. */
 const otherHistory = 'TB001'
 
-/** True if the database rejected the append because the database lacks events that this process has seen. */
+/** True if the database rejected the append because its history or timeline differs from the known one. */
 export function isOtherHistory(error: unknown): boolean {
   return sqlState(error) === otherHistory
 }
@@ -62,7 +63,7 @@ interface State extends HistoryDeps {
 
 /**
  * Detects that the database has returned to an earlier state (decision 0020). After that, appends and comparisons throw
- * a retryable `Fault` until the ledger is repaired and the process restarts.
+ * a retryable `Fault` until the process restarts.
  */
 export function createHistory(deps: HistoryDeps) {
   assert(deps.promotionWaitMs >= 0, 'a wait is not negative')
@@ -112,7 +113,7 @@ async function judge(state: State, { runner, newest, found }: Comparison): Promi
     const finding = `the database belongs to cluster ${found.systemIdentifier}, and the ledger so far to cluster ${systemIdentifier}`
     throw close(state, { seen: newest, finding })
   }
-  // Write nothing to this database, because it is an old primary that was not shut down, or a restored backup of one.
+  // Write nothing to this database, because it may be an old primary that was not shut down.
   if (timeline !== undefined && found.timeline < timeline)
     throw pass(state, `the database is an old primary, on timeline ${found.timeline} and not ${timeline}`)
   if (newest !== undefined && found.knownLeaf !== newest.leafHash) {
@@ -144,10 +145,7 @@ function adopt(state: State, found: Identity): void {
   if (found.head !== undefined) observe(state, found.head)
 }
 
-/**
- * Delays appends after a promotion, so that the other processes can compare and report missing events before any
- * process appends.
- */
+/** Delays appends after a promotion, so that the other processes can first compare and report missing events. */
 function awaitOthers(state: State, found: Identity): void {
   const nowMs = state.clock.monotonicMs()
   state.promotedAtMs ??= nowMs
@@ -174,10 +172,7 @@ const whatToDo =
   'claimed since could buy again, so nothing is sold and nothing is signed. Restore the newer ledger and restart every ' +
   'instance; only if the loss is accepted, move CHECKPOINT_FILE and the .lost file next to it away first (docs/operations.md)'
 
-/**
- * Reports the loss to the other processes. The report is stored in the same cluster, so only instances of this ledger
- * read it.
- */
+/** Reports the loss through the database, where the other processes find it when they compare. */
 async function report(state: State, runner: QueryRunner, seen: SeenEvent): Promise<void> {
   try {
     await reportLoss(runner, { ...seen, reporter: state.reporter })

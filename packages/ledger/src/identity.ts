@@ -23,7 +23,7 @@ export interface Identity {
 // promotion for long.
 const queryTimeoutMs = 3_000
 
-/** Reads in one snapshot, so that the identity, the head and the recorded loss belong together. */
+/** Reads in one snapshot, so that the head, the event and the recorded loss belong together. */
 export async function identify(runner: QueryRunner, knownPosition: number | undefined): Promise<Identity> {
   const { rows } = await runner.query<IdentityRow>({
     text: `select system_identifier, timeline, head_seq, encode(head_leaf, 'hex') as head_leaf,
@@ -68,7 +68,7 @@ export interface Loss extends SeenEvent {
   readonly reporter: string
 }
 
-/** Records the loss for all instances. A repeated report changes nothing. */
+/** Records the loss for all instances. Does nothing if the database has the event. */
 export async function reportLoss(runner: QueryRunner, { position, leafHash, reporter }: Loss): Promise<void> {
   assert(position > 0 && leafHash.length === leafHexLength, 'a loss is of an event with its leaf')
   await runner.query("select ledger.report_lost_history($1, decode($2, 'hex'), $3)", [position, leafHash, reporter])

@@ -1,6 +1,6 @@
 /** One append to one stream. The caller encodes it once, so a retry sends the same bytes. */
 export interface Item {
-  /** Space byte and key of the stream. The first append to a stream makes its key single-use. */
+  /** Space byte and key of the stream. One append creates the stream, so its key is single-use. */
   readonly stream: Uint8Array
   /** Name of a declared step, such as `payment.claim`. */
   readonly step: string
@@ -81,7 +81,7 @@ export const plainRefusals = [
   'not_this_step',
   /** The id does not belong to the step's kind, or the step may not record this number of a setting. */
   'not_this_id',
-  /** A posting moves nothing, mixes mints, or moves between classes that the step does not permit. */
+  /** An amount is not a positive integer, or a posting mixes mints or classes that the step does not permit. */
   'overreaching',
   /** A guarded stream has another version, or the previous number of a setting is missing. */
   'guard',

@@ -69,9 +69,9 @@ export function createLedger(deps: LedgerDeps): LedgerKernel {
 type Settled = PromiseSettledResult<AppendResult>
 
 /**
- * Returns once the outcome is certain or the time is over. If the answer of an append was lost, sends the same bytes
- * again. If the first append had been committed, the version is newer, and the recorded bodies equal those of the
- * batch.
+ * Resolves when the outcome is certain. Rejects with a `Fault` when the time is over. If the answer of an append was
+ * lost, sends the same bytes again. If the first append had been committed, the version is newer, and the recorded
+ * bodies equal those of the batch.
  */
 async function flush(deps: LedgerDeps, batch: readonly Item[]): Promise<readonly Settled[]> {
   const startedAtMs = deps.clock.monotonicMs()

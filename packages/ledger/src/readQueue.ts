@@ -6,7 +6,7 @@ import { readEvents, readManyEvents, streamKey } from './readEvents.ts'
 
 type Events = readonly RecordedEvent[]
 
-// The same limits as for appends. Most lookups find nothing, because most payments are presented once.
+// The same limits as for appends.
 const batchMax = 64
 const flushesMax = 2
 const waitingMax = 10_000
