@@ -82,7 +82,6 @@ function readAccount(line: string): SnapshotAccount | undefined {
 
 /** These rules are part of the plan and of its digest. */
 export interface HolderRules {
-  /** The division ignores the tokens of these wallets. */
   readonly excluded: readonly Address[]
   /** In base units. The division ignores the tokens of a wallet with less. */
   readonly minimumBaseUnits: bigint

@@ -38,7 +38,6 @@ export interface BurnDeps {
   readonly log: Log
 }
 
-/** The memo contains the number of the round. */
 export interface BurnSigning {
   readonly round: number
   readonly baseUnits: bigint

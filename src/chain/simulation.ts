@@ -28,7 +28,6 @@ export type RehearsalOutcome =
   | { readonly outcome: 'blockhash_unknown' }
   | { readonly outcome: 'already_landed' }
 
-/** An expected failure, or the effects that the transaction would have. */
 export function readSimulation(value: SimulationJson, message: VersionedMessage): RehearsalOutcome {
   if (value.err === 'BlockhashNotFound') return { outcome: 'blockhash_unknown' }
   if (value.err === 'AlreadyProcessed') return { outcome: 'already_landed' }

@@ -3,14 +3,12 @@ import { type Address, readAddress } from '@tollbook/core/address'
 import { type ParsedList, parsedUnless, parseEntries, repeatedNames } from '../pricing/commaList.ts'
 import { filePath, parsedBy, postgresUrl, variable } from './variables.ts'
 
-/** Configuration of `tollbook burn`. */
 export const burnConfig = z.object({
   /** Database URL with a login of `tollbook_burner`. Do not use the login of the service. */
   databaseUrl: variable('BURN_DATABASE_URL', postgresUrl),
   keypairFile: variable('BURN_KEYPAIR', filePath),
 })
 
-/** Configuration of `tollbook payout`. */
 export const payoutConfig = z.object({
   /** Database URL with a login of `tollbook_payout`. Do not use the login of the service. */
   databaseUrl: variable('PAYOUT_DATABASE_URL', postgresUrl),

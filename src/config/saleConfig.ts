@@ -32,8 +32,8 @@ export const saleConfig = z
     ...fixedLimits,
     ...limits,
     /**
-     * Milliseconds after which another process can take over the attempt of a dead process. A running handler never
-     * loses its lease, because this is twice its time limit. The second half is for sending streamed answers.
+     * Milliseconds after which another process can take over the attempt of a dead process. Twice the time limit of the
+     * handler, so that a running handler keeps its lease. The second half is for sending streamed answers.
      */
     claimLeaseMs: 2 * limits.handlerTimeoutMs,
   }))

@@ -71,7 +71,6 @@ export const x402Config = z
 
 export type X402Config = NonNullable<z.infer<typeof x402Config>>
 
-/** Configuration of `tollbook signer`. */
 export const signerConfig = z
   .object({
     socketPath,

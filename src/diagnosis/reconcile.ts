@@ -19,7 +19,6 @@ export interface ReconcileDeps {
   readonly allTerms: () => readonly PaymentTerms[]
 }
 
-/** Comparison of the payment wallets on chain with the ledger, with the transfers found that explain the difference. */
 export interface Reconciliation {
   readonly mint: string
   readonly chainBaseUnits: string

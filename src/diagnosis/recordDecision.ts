@@ -24,7 +24,6 @@ export interface DecisionDeps {
   readonly clock: Clock
   readonly facts: Pick<PaymentFacts, 'payment'>
   readonly store: RefundStore
-  /** Returns the refunds of one wallet, up to the newest event of the ledger. */
   readonly refundsOf: (wallet: string) => Promise<readonly RefundLine[]>
   /** Reader of the chain. A text says why the chain is unavailable. */
   readonly chain: Pick<ChainReader, 'find'> | string
@@ -49,7 +48,7 @@ export interface RefundOrder {
 export const refundActions = ['approve', 'grant', 'record'] as const
 export type RefundAction = (typeof refundActions)[number]
 
-/** Result of a decision. `why` is a text for the person who made the decision. */
+/** `why` is a text for the person who made the decision. */
 export type RefundOutcome =
   | { readonly recorded: true; readonly position: number; readonly leafHash: string; readonly event: string }
   | { readonly recorded: false; readonly why: string }

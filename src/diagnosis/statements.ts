@@ -96,7 +96,7 @@ export function ledgerStatement(reference: PaymentReference, recorded: RecordedP
   }
 }
 
-/** Returns the id of the attempt that delivered the answer. For a payment from a tab, the id is in the debit. */
+/** For a payment from a tab, the id is in the debit. */
 function attemptIdOf(events: RecordedPayment['events']): string | undefined {
   const ids = events.map(({ event }) =>
     event?.kind === 'RequestFulfilled' || event?.kind === 'TabDebited' ? event.attemptId : undefined,

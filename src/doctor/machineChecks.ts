@@ -31,13 +31,13 @@ function checkCheckpointFolder(file: string | undefined): Result | Promise<Resul
   )
 }
 
-/** Checks that the service can use or create this folder. The service does not create its parent folder. */
+/** The service creates this folder if it is missing, but not its parent. */
 function checkFolder(folder: string): Promise<Result> {
   const absolute = resolve(folder)
   return checkExisting(folder, existsSync(absolute) ? absolute : dirname(absolute))
 }
 
-/** Checks that `folder` is writable. `existing` is the folder itself, or the folder in which it will be created. */
+/** `existing` is the folder itself, or the folder in which it will be created. */
 async function checkExisting(folder: string, existing = resolve(folder)): Promise<Result> {
   try {
     // Add `/.`, because access to this path fails for anything that is not a folder.
@@ -66,7 +66,6 @@ export function localChecks(config: Config): readonly Check[] {
   ]
 }
 
-/** Checks that local mode can create its home and the folders above it. */
 function checkHome(home: string): Promise<Result> {
   let existing = resolve(home)
   while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing)

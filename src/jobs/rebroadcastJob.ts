@@ -25,8 +25,7 @@ const giveUpAfterMs = 10 * 60 * 1000
 // Maximum of sends per run, because each send is one call. The least recently sent transactions come first, so that
 // invented transactions cannot starve real ones.
 const sentMax = 64
-// Maximum of open payments per run: ten minutes at seven payments a second. Most of them have landed and are only
-// listed until they are claimed.
+// Maximum of open payments per run: ten minutes at seven payments a second.
 const openMax = 4_096
 
 const question = { kind: 'submitted', forMsMax: giveUpAfterMs } as const

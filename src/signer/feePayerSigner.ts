@@ -29,7 +29,6 @@ export interface FeePayerSignerDeps {
   readonly terms: SigningTerms
 }
 
-/** `receivers` has the wallets that may receive each mint. */
 export interface SigningTerms extends Pick<SponsorPolicy, 'receivers'> {
   readonly mint: Address
 }
@@ -70,7 +69,6 @@ export function createFeePayerSigner({ key, journal, limits, terms }: FeePayerSi
   const address = assertPresent(readAddress(encodeBase58(key.publicKey)), 'a public key is an address')
   return {
     address,
-    /** Returns the budget of the current day, and the unused part of it. */
     async day(): Promise<DayBudget> {
       return { lamports: limits.perDayLamports, leftLamports: limits.perDayLamports - (await journal.spentToday()) }
     },

@@ -14,7 +14,6 @@ import { isSigningRule, type SigningRule, signingRules } from './signingRules.ts
 export interface SignerClientOptions {
   readonly address: SignerAddress
   readonly clock: Pick<Clock, 'monotonicMs' | 'nowMs'>
-  /** Called with each reading of the signer's budget. */
   readonly onBudget?: (day: DayBudget) => void
 }
 

@@ -97,7 +97,6 @@ export async function openLedger(options: LedgerOptions) {
     settings: createSettingStore({ database, kernel, nowMs: () => clock.nowMs() }),
     /** Kernel for stream kinds that this service does not use itself. */
     kernel,
-    /** Typed queries, for example for the sealer, the news and the reports. */
     database,
     history,
     /**

@@ -138,7 +138,7 @@ export interface SealedTiles {
   readonly tiles: readonly FullTile[]
 }
 
-/** Throws if another instance has taken the lease. No other code writes seals. */
+/** Throws if another instance has taken the lease. */
 export async function callSeal(database: Database, { lease, checkpoint, tiles }: SealedTiles): Promise<void> {
   const { size, root, note } = checkpoint
   assert(root.length === hashBytes && note !== '', 'a seal has a root and a signed note')

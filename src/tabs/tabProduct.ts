@@ -19,7 +19,6 @@ export const tabsPath = '/api/tabs'
 export interface TabLimits {
   /** Bounds one deposit, and the balance of one tab. */
   readonly tabMaxMicroUsd: bigint
-  /** Bounds the balance of all tabs together. */
   readonly totalMaxMicroUsd: bigint
   /** Maximum of `maxPerDayUsd` for a tab with a bearer key. 0: bearer keys are not offered. */
   readonly bearerDayMaxMicroUsd: bigint
@@ -29,7 +28,6 @@ export interface TabProductDeps {
   readonly clock: Clock
   readonly tabs: Pick<TabLedger, 'find' | 'balanceBaseUnits'>
   readonly origin: string
-  /** Returns the prices of a deposit in every mint of tabs. */
   readonly pricesOf: (endpoint: string) => readonly Price[]
   readonly whyClosed: (microUsd: bigint) => string | undefined
 }

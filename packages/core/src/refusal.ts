@@ -8,7 +8,7 @@ export type RefusalCode =
   | 'NO_WALLET'
   /** A parameter is wrong. `details` lists the fields. */
   | 'INVALID_REQUEST'
-  /** The product cannot be sold or delivered now. Nothing was charged. */
+  /** The product cannot be sold or delivered now. */
   | 'ENDPOINT_UNAVAILABLE'
   /** The proof buys nothing. `reason` states the cause. */
   | 'INVALID_PAYMENT'

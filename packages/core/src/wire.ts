@@ -52,7 +52,6 @@ export const quoteBody = z.object({
     decimals: z.int().min(0).max(18),
     memo: z.string(),
     secret: z.string(),
-    /** Number of the price list with these amounts. */
     priceList: z.int().min(1).exactOptional(),
   }),
 })

@@ -2,7 +2,6 @@ import pg from 'pg'
 import { assert } from '@tollbook/core/assert'
 import { describeError, Fault } from '@tollbook/core/fault'
 
-/** The part of a structured logger that the ledger uses. */
 export interface LedgerLog {
   warn(fields: object): void
   error(fields: object): void

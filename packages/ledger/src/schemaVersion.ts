@@ -61,8 +61,8 @@ interface Newer {
 }
 
 /**
- * A newer release only adds to the schema, keeps the signatures of its functions, and records the oldest accepted
- * program.
+ * A newer release may only add to the schema, must keep the signatures of its functions, and records the oldest
+ * accepted program.
  */
 function judgeNewer({ numbered }: Schema, { ahead, code, oldestProgram }: Newer): SchemaVersion {
   const names = ahead.join(', ')

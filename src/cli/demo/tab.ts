@@ -10,7 +10,6 @@ export interface DemoTab {
   readonly chargedBaseUnits: bigint
   /** Part of the prices that the service has to burn, because no debit contains a burn. */
   readonly burnOwedBaseUnits: bigint
-  /** Unspent balance, which the service owes to the wallet of the deposit until a payout. */
   readonly restBaseUnits: bigint
 }
 

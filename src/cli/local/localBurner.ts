@@ -19,7 +19,7 @@ const every = '5s'
 
 /**
  * Starts `tollbook burn` as a separate process, as in production, with a delegate that the payment wallet has approved.
- * Waits until a final payment owes a burn, because most runs of local mode never owe one. Undefined if local mode stops
+ * Waits until a final payment owes a burn, because local mode often ends before one does. Undefined if local mode stops
  * before that.
  */
 export async function openLocalBurner(

@@ -9,7 +9,6 @@ export interface ServiceProvision {
   /** Folder with all keys, including the keys of the wallets. The service never reads this folder. */
   readonly home: string
   readonly rpcUrl: string
-  /** Public address of the service, for `local.json`. */
   readonly baseUrl: string
   /** File for `node --env-file`, with only the variables that the service needs. */
   readonly envFile: string
@@ -22,7 +21,6 @@ const pauseMs = 1_000
 // Only this user may read the file, because it contains the private receipt key.
 const privateFile = 0o600
 
-/** Provisions a local chain for services in other processes, such as several containers. */
 export async function provisionService(options: ServiceProvision): Promise<void> {
   const { baseUrl, envFile, rpcUrl } = options
   const home = await openHome(options.home)

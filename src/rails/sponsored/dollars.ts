@@ -7,7 +7,6 @@ import type { PaymentTerms } from '../../payment/settlement.ts'
 export interface Dollars {
   /** Returns the terms of a dollar token, even while it is not offered. Undefined for any other mint. */
   termsOf(mint: Address): PaymentTerms | undefined
-  /** Returns the prices of an endpoint in the dollar tokens that a rail offers now. */
   offers(endpoint: string, rail: string): Promise<readonly DollarOffer[]>
   /** Undefined if the service sells in the mint of this price now, and for a price in the service token. */
   whyOff(price: Price): Promise<string | undefined>
