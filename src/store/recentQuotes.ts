@@ -13,8 +13,7 @@ export interface RecentQuotes {
   findOpen(question: OpenQuoteQuestion): Quote | undefined
 }
 
-// Maximum age of a quote that `find` returns. A payment is made within a day of its quote, and the database also
-// searches one day.
+// Maximum age of a quote that `find` returns. The database searches the same time.
 const searchMs = 24 * 60 * 60 * 1000
 // Maximum number of stored quotes, about 12 MB.
 const quotesMax = 20_000

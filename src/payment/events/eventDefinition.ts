@@ -28,7 +28,7 @@ export function defineEvent<Event extends AnyEvent>(
   return { kind: schema.shape.kind.value, schema, postings: (event) => checkPostings(postings(event)) }
 }
 
-/** Drops postings of zero, because a price of one base unit rounds some shares to zero. */
+/** Drops postings of zero, because a small share of a small price rounds to zero. */
 function checkPostings(postings: readonly Posting[]): readonly Posting[] {
   for (const { debit, credit, amountBaseUnits } of postings) {
     assert(amountBaseUnits >= 0n, 'a posting moves a positive amount; the direction is in its accounts')
