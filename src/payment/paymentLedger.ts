@@ -83,7 +83,7 @@ export interface RepeatableAnswer extends StoredAnswer {
 
 export interface SentAnswer {
   readonly reference: PaymentReference
-  /** True if the payment is bound to a secret. The answer may then be sent again to the holder of that secret. */
+  /** True if the payment is bound to a secret or a tab, so that the answer may be sent again to a caller who proves it. */
   readonly isBound: boolean
 }
 

@@ -45,8 +45,7 @@ interface Settings {
 
 function findSettingProblem(settings: Settings): string | undefined {
   if (settings.in_recovery) return 'the database is a standby: connect to the primary'
-  // Only `off` is unsafe. `remote_write` and `remote_apply` are stronger than `on`. `local` is weaker, but still
-  // durable on this server.
+  // Only `off` is unsafe: with any other value, a commit is on the disk of this server before it is acknowledged.
   const off = (['fsync', 'full_page_writes', 'synchronous_commit'] as const).filter((name) => settings[name] === 'off')
   if (off.length > 0) return `the database may lose acknowledged commits: turn on ${off.join(', ')}`
   // Each connection requests these limits, but a pooler can be configured to drop them.

@@ -214,7 +214,7 @@ async function openLocalX402({ home, opened, log, onPartLost, onProgress }: Loca
   return signer.config
 }
 
-/** Starts the burner in the background, because no payment owes a burn at the start. */
+/** Starts the burner in the background, because it first waits until a payment owes a burn. */
 function startLocalBurner(local: LocalOpening, chain: ProvisionedChain['chain'], databaseUrl: string): void {
   const { config, home, opened, log, onPartLost: onUnexpectedExit } = local
   const stopping = new AbortController()
