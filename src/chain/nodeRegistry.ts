@@ -271,7 +271,7 @@ async function readTipTime(node: ChainNode): Promise<number | undefined> {
     const seconds = await node.rpc.call('getBlockTime', [slot], z.int().nullable())
     return seconds === null ? undefined : seconds * 1000
   } catch {
-    // Ignore the failure, because the next poll tries another slot.
+    // Ignore the failure, because a later poll tries another slot.
     return undefined
   }
 }

@@ -108,7 +108,7 @@ export function periodInForce(periods: readonly SettingPeriod[], atMs: number): 
   return periods.findLast(({ fromMs }) => fromMs <= atMs)
 }
 
-/** The end is exclusive, so two periods of one setting never share a millisecond. */
+/** The end is exclusive. Periods may overlap, because a previous value may stay accepted for a time. */
 export function isWithin({ fromMs, untilMs }: Pick<SettingPeriod, 'fromMs' | 'untilMs'>, atMs: number): boolean {
   return fromMs <= atMs && atMs < untilMs
 }

@@ -55,7 +55,7 @@ export type PriceListPublished = EventOf<typeof priceListPublished>
 // members with the name __proto__.
 const json: z.ZodType<Json> = z.custom<Json>((value) => value !== undefined, 'no value')
 
-/** Applies from `validFrom` until the next number of the same name. */
+/** Takes effect at `validFrom`, so that instances can be replaced before. */
 const settingChanged = defineEvent(
   z.object({
     kind: z.literal('SettingChanged'),
