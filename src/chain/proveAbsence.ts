@@ -1,7 +1,9 @@
+import { z } from 'zod'
 import type { Signature } from '@tollbook/core/signature'
 import {
   type AbsenceReading,
   type HeightReading,
+  historyBlocksMin,
   type LandingBound,
   ProvenAbsent,
   ProvenExpired,
@@ -20,7 +22,7 @@ export async function proveAbsence(
   deps: RotationDeps,
   { signature, bound }: AbsenceQuestion,
 ): Promise<ProvenAbsent | undefined> {
-  const readings = await readEach(deps, bound, (node) => readAbsence(deps, node, signature))
+  const readings = await readEach(deps, bound, (node) => readAbsence(deps, node, { signature, bound }))
   return readings === undefined ? undefined : ProvenAbsent.prove({ signature, bound, readings })
 }
 
@@ -56,8 +58,14 @@ function readFinalized(deps: RotationDeps, node: ChainNode) {
   return callNode(deps, node, { method: 'getEpochInfo', params, result: epochInfoJson })
 }
 
-async function readAbsence(deps: RotationDeps, node: ChainNode, signature: Signature): Promise<AbsenceReading> {
+async function readAbsence(
+  deps: RotationDeps,
+  node: ChainNode,
+  { signature, bound }: AbsenceQuestion,
+): Promise<AbsenceReading> {
   const finalized = await readFinalized(deps, node)
+  const passedBlocks = finalized.blockHeight - bound.lastValidHeight
+  if (passedBlocks >= historyBlocksMin) await requireHistory(deps, node, finalized.absoluteSlot - 2 * passedBlocks)
   // Search after reading the height, so that the search covers every block up to it.
   const { slot, statuses } = await readStatuses(deps, node, { signatures: [signature], searchHistory: true })
   return {
@@ -67,4 +75,15 @@ async function readAbsence(deps: RotationDeps, node: ChainNode, signature: Signa
     searchedSlot: slot,
     isFound: statuses[0] !== undefined,
   }
+}
+
+/**
+ * Throws if the node has pruned blocks that could contain the transaction, because it may then have landed there. The
+ * caller counts two slots for each block, because slots can be skipped.
+ */
+async function requireHistory(deps: RotationDeps, node: ChainNode, slot: number): Promise<void> {
+  const result = z
+    .int()
+    .refine((first) => first <= Math.max(1, slot), `is above ${slot}, so the node has pruned blocks`)
+  await callNode(deps, node, { method: 'getFirstAvailableBlock', params: [], result })
 }

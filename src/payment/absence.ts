@@ -23,6 +23,9 @@ export const blockhashValidBlocks = 150
 /** One node alone may hide a landed transaction or report it as failed, and a retry would then pay or burn twice. */
 export const denyingNodesMin = 2
 
+/** Nodes keep at least this many blocks. Only nodes with a longer history can show an absence from earlier blocks. */
+export const historyBlocksMin = 10_000
+
 export interface HeightReading {
   readonly node: string
   readonly finalizedHeight: number

@@ -1,5 +1,5 @@
 import type { Chain } from '../chain/openChain.ts'
-import { denyingNodesMin } from '../payment/absence.ts'
+import { denyingNodesMin, historyBlocksMin } from '../payment/absence.ts'
 import type { Signature } from '@tollbook/core/signature'
 import { type SignatureStatus, statusesMax } from '../payment/finalityReader.ts'
 import type { PayoutAttempt } from '../store/holderPayoutStore.ts'
@@ -10,7 +10,7 @@ export type AttemptStanding =
   | { readonly kind: 'failed'; readonly why: string }
   /** The transaction has not landed and never will. At least two nodes are in rotation, and all agree. */
   | { readonly kind: 'absent' }
-  /** Only one node reports that the transaction failed or is absent, which is not enough. */
+  /** One node alone reports that the transaction failed or is absent, or the nodes lack blocks that could contain it. */
   | { readonly kind: 'unproven'; readonly why: string }
   /** The transaction landed and is not final, or its failure is reported but has no finalized record yet. */
   | { readonly kind: 'waiting'; readonly hasFailed: boolean }
@@ -56,8 +56,11 @@ async function judgeUnseen(chain: Chain, attempt: PayoutAttempt): Promise<Attemp
   if (chain.nodes.height() <= lastValidHeight) return { kind: 'unseen' }
   const bound = { lastValidHeight, basis: 'blockhash_accepted' } as const
   const finding = await chain.reader.find(signature, { bound, commitment: 'finalized' })
-  if (finding.kind !== 'proven_absent') return { kind: 'unseen' }
-  return finding.evidence.readings.length < denyingNodesMin ? unproven(attempt, 'never landed') : { kind: 'absent' }
+  if (finding.kind === 'proven_absent')
+    return finding.evidence.readings.length < denyingNodesMin ? unproven(attempt, 'never landed') : { kind: 'absent' }
+  if (chain.nodes.height() - lastValidHeight < historyBlocksMin) return { kind: 'unseen' }
+  const why = `the nodes do not prove that ${signature} never landed, so it is not paid again: use nodes in SOLANA_RPC_URLS that all answer and have its blocks, or record it if it is on chain`
+  return { kind: 'unproven', why }
 }
 
 function unproven({ signature }: PayoutAttempt, fate: string): AttemptStanding {

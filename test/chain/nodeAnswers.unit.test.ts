@@ -86,6 +86,24 @@ test('a transaction is absent only if each node that must agree denies it beyond
   expect(await prove({}, behind)).toBeUndefined()
 })
 
+test('a transaction of long ago is absent only if each node still has the blocks that could contain it', async () => {
+  const prove = async (blockHeight: number, firstBlock: number) => {
+    const node = {
+      getEpochInfo: () => ({ absoluteSlot: 60_000, blockHeight }),
+      getSignatureStatuses: () => ({ context: { slot: 60_000 }, value: [null] }),
+    }
+    const deps = await openNodes(node, { ...node, getFirstAvailableBlock: () => firstBlock })
+    const bound = { lastValidHeight: 1_800, basis: 'blockhash_accepted' } as const
+    return (await proveAbsence(deps, { signature, bound }))?.evidence.readings.length
+  }
+  // Up to 20,000 slots have passed for 10,000 blocks.
+  expect(await prove(11_800, 40_000)).toBe(2)
+  expect(await prove(11_800, 40_001)).toBeUndefined()
+  expect(await prove(11_799, 59_000), 'each node has blocks that new').toBe(2)
+  expect(await prove(41_800, 1), 'a node with the whole chain').toBe(2)
+  expect(await prove(41_800, 2)).toBeUndefined()
+})
+
 test.each<[string, Script | undefined, string | undefined]>([
   ['both nodes deny it', {}, 'absent'],
   ['a block may still include it', { getSlot: () => 1_299 }, undefined],

@@ -298,6 +298,19 @@ test('a part whose transaction one node alone denies is not sent again, and the 
   }
 })
 
+test('a part whose blocks the nodes no longer have is not sent again, and the refusal asks for other nodes', async () => {
+  for (const [height, isSent] of [
+    [10_199, true],
+    [10_200, false],
+  ] as const) {
+    const { calls, pay } = openPayment({ paid: [1], attempts: [earlier(2)], height })
+    if (isSent) await pay()
+    else await expect(pay()).rejects.toThrow(/do not prove that .* never landed.*SOLANA_RPC_URLS/)
+    expect(calls.includes('broadcast')).toBe(isSent)
+    expect(calls).not.toContain('record attempt 2')
+  }
+})
+
 test('of two bounds on the height at which a part can land, the later one is recorded', async () => {
   for (const heights of [
     { blockhash: 410, landing: 400 },
