@@ -117,14 +117,17 @@ async function judgePage(
     assertPresent(states.get(transactionReference(signature)), 'an open payment has events')
   // Record all final payments at the same time, so that they share a commit.
   const recorded = await Promise.allSettled(
-    final.map(({ signature, slot }) => judgeFinal(deps, memory, { signature, before: stateOf(signature), slot })),
+    final.map(async ({ signature, slot }) => judgeFinal(deps, memory, { signature, before: stateOf(signature), slot })),
   )
   const failures = recorded.flatMap((each): unknown[] => (each.status === 'rejected' ? [each.reason] : []))
   for (const signature of leastLookedAt) {
     if (failures.length >= failuresMax) break
     memory.looks.set(signature, looked(signature) + 1)
-    const judging = judgeDoubtful(deps, memory, { signature, before: stateOf(signature) })
-    await judging.catch((error: unknown) => void failures.push(error))
+    try {
+      await judgeDoubtful(deps, memory, { signature, before: stateOf(signature) })
+    } catch (error) {
+      failures.push(error)
+    }
   }
   return failures
 }

@@ -99,12 +99,12 @@ async function sendAgain(
 ): Promise<void> {
   const states = await lifecycle.loadPayments(signatures.map(transactionReference))
   for (const signature of signatures) {
-    const state = states.get(transactionReference(signature))
     const followed = assertPresent(memory.get(signature), 'an open transaction is followed')
     const { bound, sinceMs } = followed
     followed.sends += 1
-    if (state?.phase !== 'submitted') continue
     try {
+      const state = states.get(transactionReference(signature))
+      if (state?.phase !== 'submitted') continue
       const isLate = clock.monotonicMs() - sinceMs > landingMs
       const finding = isLate ? await chain.find(signature, { bound }) : undefined
       const bytes = Buffer.from(state.transactionBase64, 'base64')

@@ -44,9 +44,9 @@ const backlogMax = 200_000
 // Maximum of pages: ten million transactions since the last search. More transactions indicate an account with an
 // earlier history, which a person has to check.
 const pagesMax = 10_000
-// Maximum of unreadable transactions. A single one must not stop the scan, but this many mean that the node is at
-// fault.
-const unreadableMax = 8
+// Maximum of transactions that cannot be read or recorded. A single one must not stop the scan, but this many mean that
+// the node or the database is at fault.
+const failuresMax = 8
 // Number of transactions after which the position is stored, so that an interrupted search repeats little.
 const stepMax = 100
 
@@ -79,15 +79,16 @@ export async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
 
 /** Records tokens without a request as unmatched, once they are too old to be presented as a payment. */
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
-  const { lifecycle, terms, clock, chain, settleAgeMs } = deps
+  const { lifecycle, terms, clock, chain, log, settleAgeMs } = deps
   const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))
   // Use the earlier of the two times, so that a payment which may still be presented is not recorded as unmatched.
   const ripeBeforeMs = Math.min(clock.nowMs(), chain.timeMs()) - settleAgeMs
   const oldestFirst = newest.toReversed()
-  const unripe = oldestFirst.findIndex(({ blockTimeMs }) => blockTimeMs === undefined || blockTimeMs > ripeBeforeMs)
-  const ripe = unripe === -1 ? oldestFirst : oldestFirst.slice(0, unripe)
+  // Include all transactions before the newest old one, because a node may never state the time of a block.
+  const newestOld = oldestFirst.findLastIndex(({ blockTimeMs = Infinity }) => blockTimeMs <= ripeBeforeMs)
+  const ripe = oldestFirst.slice(0, newestOld + 1)
   let isHeld = false
-  let unreadable = 0
+  let failures = 0
   for (let from = 0; from < ripe.length; from += stepMax) {
     const step = ripe.slice(from, from + stepMax)
     const references = step.map(({ signature }) => transactionReference(signature))
@@ -105,15 +106,15 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
         isHeld = true
         continue
       }
-      const record = await readListed(deps, listed)
-      if (record === undefined) {
+      try {
+        // Stop if another writer has changed the payment meanwhile, so that the next search starts here again.
+        if (!(await account(deps, listed, stream))) return
+      } catch (error) {
+        log.warn({ event: 'transfer_unreadable', signature: listed.signature, error: describeError(error) })
         isHeld = true
-        unreadable += 1
-        if (unreadable >= unreadableMax) throw new Fault(notReadable, { retryable: true })
-        continue
+        failures += 1
+        if (failures >= failuresMax) throw error
       }
-      // Stop if another writer has changed the payment meanwhile, so that the next search starts here again.
-      if (!(await account(deps, listed, { record, stream }))) return
     }
     const last = step.at(-1)
     if (!isHeld && last !== undefined) await lifecycle.advanceScan(terms.paymentTokenAccount, last)
@@ -122,14 +123,22 @@ export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
 
 /** Returns the streams of arrivals in this mint whose transaction is recorded only in another mint. */
 async function findSecond(
-  { lifecycle, terms: { mint }, mints = 1 }: TransferScanDeps,
+  { lifecycle, log, terms: { mint }, mints = 1 }: TransferScanDeps,
   accounted: readonly PaymentReference[],
 ): Promise<ReadonlyMap<PaymentReference, PaymentReference>> {
   if (mints === 1) return new Map()
   const states = await lifecycle.loadPayments(accounted)
+  const mintOnRecord = (reference: PaymentReference) => {
+    try {
+      const state = states.get(reference)
+      return state === undefined ? undefined : mintOf(state)
+    } catch (error) {
+      log.warn({ event: 'transfer_unreadable', reference, error: describeError(error) })
+      return undefined
+    }
+  }
   const others = accounted.flatMap((reference) => {
-    const state = states.get(reference)
-    const known = state === undefined ? undefined : mintOf(state)
+    const known = mintOnRecord(reference)
     if (known === undefined || known === mint) return []
     return [[reference, arrivalReference(requireSignature(reference), mint)] as const]
   })
@@ -156,29 +165,14 @@ async function listSince(deps: TransferScanDeps, place: Place): Promise<readonly
   throw new Fault(`more than ${pagesMax * listedMax} transactions since the last search`, { retryable: false })
 }
 
-const notReadable = 'the node lists transactions that it does not have'
-
-/** Undefined if no node has the transaction: a later search reads it again. */
-async function readListed(
-  { chain, log }: TransferScanDeps,
-  { signature }: ListedSignature,
-): Promise<TransactionRecord | undefined> {
-  try {
-    const record = await chain.findFinalized(signature)
-    if (record === undefined) log.warn({ event: 'transfer_unreadable', signature, error: notReadable })
-    return record
-  } catch (error) {
-    log.warn({ event: 'transfer_unreadable', signature, error: describeError(error) })
-    return undefined
-  }
-}
-
 /** False if the transaction has to be checked again. */
 async function account(
   deps: TransferScanDeps,
   { signature, slot }: ListedSignature,
-  { record, stream: reference }: { readonly record: TransactionRecord; readonly stream: PaymentReference },
+  reference: PaymentReference,
 ): Promise<boolean> {
+  const record = await deps.chain.findFinalized(signature)
+  if (record === undefined) throw new Fault('the node lists a transaction that it does not have', { retryable: true })
   const { mint, paymentTokenAccount } = deps.terms
   const { ownAccounts = [paymentTokenAccount] } = deps
   // Ignore tokens that move from one payment wallet to another, because they neither arrive nor leave.

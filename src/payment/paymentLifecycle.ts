@@ -8,7 +8,10 @@ import type { Signature } from '@tollbook/core/signature'
 export interface PaymentLifecycle {
   /** Oldest first. The list may be out of date, which is safe: each append checks the version of the payment. */
   findOpen(question: OpenQuestion, max: number): Promise<readonly OpenPayment[]>
-  loadPayments(references: readonly PaymentReference[]): Promise<ReadonlyMap<PaymentReference, PaymentState>>
+  /** `get` throws for a payment whose events cannot be decoded, so that it does not hide the others. */
+  loadPayments(
+    references: readonly PaymentReference[],
+  ): Promise<Pick<ReadonlyMap<PaymentReference, PaymentState>, 'get'>>
   /**
    * Returns those in the accounts as a payment, unmatched transfer, payout or burn. Submitted and reversed payments are
    * left out, because their tokens are not in the accounts.

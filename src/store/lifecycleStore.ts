@@ -95,17 +95,17 @@ function isDue(question: OpenKind) {
   }
 }
 
-async function loadPayments(
-  kernel: LedgerKernel,
-  references: readonly PaymentReference[],
-): Promise<ReadonlyMap<PaymentReference, PaymentState>> {
+async function loadPayments(kernel: LedgerKernel, references: readonly PaymentReference[]) {
   assert(new Set(references).size === references.length, 'each payment is asked for once')
   const streams = await kernel.readMany(references.map(streamIdOf))
   assert(streams.length === references.length, 'each stream is answered')
-  const found = references.map((reference, index) => [reference, streams[index] ?? []] as const)
-  return new Map(
-    found.flatMap(([reference, recorded]) => (recorded.length === 0 ? [] : [[reference, foldPayment(recorded)]])),
-  )
+  const found = new Map(references.map((reference, index) => [reference, streams[index] ?? []]))
+  return {
+    get(reference: PaymentReference): PaymentState | undefined {
+      const recorded = found.get(reference) ?? []
+      return recorded.length === 0 ? undefined : foldPayment(recorded)
+    },
+  }
 }
 
 /**

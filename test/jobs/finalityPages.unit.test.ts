@@ -124,6 +124,33 @@ test('a payment that no node can judge does not keep those behind it from their 
   expect(reversed).toEqual([2, statusesMax + 1])
 })
 
+test.each([undefined, { slot: 100, isFinalized: true, hasFailed: false }])(
+  'a payment whose events cannot be decoded does not keep the others from their verdict (status %o)',
+  async (status) => {
+    const { round, reversed: decided } = openDroppedPayments(3, () => Promise.resolve(failedOnChain))
+    const damaged = transactionReference(signatureNumber(2))
+    const damagedRound = round((deps) => ({
+      ...deps,
+      chain: {
+        ...deps.chain,
+        findStatuses: ({ signatures }) => Promise.resolve({ statuses: signatures.map(() => status) }),
+      },
+      lifecycle: {
+        ...deps.lifecycle,
+        loadPayments: () =>
+          Promise.resolve({
+            get(reference) {
+              if (reference === damaged) throw new Error('it cannot be decoded')
+              return fulfilled(reference)
+            },
+          }),
+      },
+    }))
+    await expect(damagedRound).rejects.toThrow('it cannot be decoded')
+    expect(decided).toEqual([1, 3])
+  },
+)
+
 test('of more doubtful payments than a round judges each gets its turn, although the first ones stay doubtful', async () => {
   const { round, reversed } = openDroppedPayments(70, (number) =>
     Promise.resolve(number > 64 ? failedOnChain : undefined),

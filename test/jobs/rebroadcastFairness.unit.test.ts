@@ -73,6 +73,23 @@ test('each of more transactions than one round sends gets its turn, although non
   expect(sent).toEqual(new Set(open))
 })
 
+test('a payment whose events cannot be decoded does not keep the others from being sent again', async () => {
+  const open = signaturesTo(3)
+  const sent = new Set<string>()
+  const { lifecycle, ...deps } = depsOf(open, new Set(), sent)
+  const loadPayments: typeof lifecycle.loadPayments = async (references) => {
+    const states = await lifecycle.loadPayments(references)
+    return {
+      get(reference) {
+        if (reference === references[0]) throw new Error('it cannot be decoded')
+        return states.get(reference)
+      },
+    }
+  }
+  await rebroadcast({ ...deps, lifecycle: { ...lifecycle, loadPayments } }, new Map())
+  expect([...sent]).toEqual(open.slice(1))
+})
+
 test('a transaction that a fork dropped after a node had processed it is sent again', async () => {
   const open = signaturesTo(1)
   const sent = new Set<string>()

@@ -93,11 +93,51 @@ test.each([0, 1, 2])(
   },
 )
 
-test.each([0, 1, 2])('a fault at transfer %i leaves the place where it was', async (n) => {
+test.each([0, 1, 2])('a fault at transfer %i leaves the place where it was, and the others are recorded', async (n) => {
   const scan: Scan = { recorded: [], place: undefined }
-  const failing = depsOf(scan, n, () => Promise.reject(new Fault('the outcome is unknown', { retryable: true })))
-  await expect(scanTransfers(failing)).rejects.toThrow(Fault)
+  await scanTransfers(depsOf(scan, n, () => Promise.reject(new Fault('the outcome is unknown', { retryable: true }))))
+  expect(scan.recorded).toHaveLength(2)
   expect(scan.place).toBeUndefined()
+})
+
+test('a transfer whose block has no time is as old as the next one, and the newest ones wait', async () => {
+  const recordedWith = async (...isTimed: readonly boolean[]) => {
+    const scan: Scan = { recorded: [], place: undefined }
+    const { chain, ...deps } = depsOf(scan, 0, () => Promise.resolve(appended))
+    const listSignatures: typeof chain.listSignatures = async (question) =>
+      (await chain.listSignatures(question)).map((listed) =>
+        isTimed[listed.slot - 10] === true ? listed : { ...listed, blockTimeMs: undefined },
+      )
+    await scanTransfers({ ...deps, chain: { ...chain, listSignatures } })
+    return scan.recorded.length
+  }
+  expect(await recordedWith(false, true, true)).toBe(3)
+  expect(await recordedWith(true, false, true)).toBe(3)
+  expect(await recordedWith(true, false, false)).toBe(1)
+  expect(await recordedWith(false, false, false)).toBe(0)
+})
+
+test('a recorded payment that cannot be decoded stops no search of a wallet with several mints', async () => {
+  const scan: Scan = { recorded: [], place: undefined }
+  const { lifecycle, ...deps } = depsOf(scan, 0, () => Promise.resolve(appended))
+  const [damaged] = signatures.map(transactionReference)
+  await scanTransfers({
+    ...deps,
+    mints: 2,
+    lifecycle: {
+      ...lifecycle,
+      findAccounted: (references) => Promise.resolve(new Set(references.filter((each) => each === damaged))),
+      loadPayments: () =>
+        Promise.resolve({
+          get(reference) {
+            if (reference === damaged) throw new Error('it cannot be decoded')
+            return undefined
+          },
+        }),
+    },
+  })
+  expect(scan.recorded).toHaveLength(2)
+  expect(scan.place?.signature).toBe(signatures[2])
 })
 
 test.each([0, 1, 2])('transfer %i that no node can show stays open, and the others are recorded', async (n) => {
