@@ -25,5 +25,5 @@ create role tollbook_report login password :'reader_password' in role tollbook_r
 grant pg_read_all_stats to tollbook_service;
 create database tollbook owner tollbook_owner;
 revoke all on database tollbook from public;
-grant connect on database tollbook to tollbook_service, tollbook_reader, tollbook_signer;
+grant connect on database tollbook to tollbook_service, tollbook_reader, tollbook_payout, tollbook_burner, tollbook_operator, tollbook_finance, tollbook_signer;
 SQL

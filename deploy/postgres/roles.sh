@@ -36,7 +36,7 @@ create role tollbook_backup login replication password :'backup_password';
 grant pg_read_all_stats to tollbook_service;
 create database tollbook owner tollbook_owner;
 revoke all on database tollbook from public;
-grant connect on database tollbook to tollbook_service, tollbook_reader, tollbook_payout, tollbook_finance, tollbook_signer;
+grant connect on database tollbook to tollbook_service, tollbook_reader, tollbook_payout, tollbook_burner, tollbook_operator, tollbook_finance, tollbook_signer;
 revoke connect on database postgres from public;
 SQL
 # The image admits replication from its own container only.

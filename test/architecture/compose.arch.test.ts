@@ -143,6 +143,17 @@ test('fault 19: every role that the schema grants to exists before a backup is r
   }
 })
 
+test('a login of every group may connect to the database of the ledger', () => {
+  for (const file of ['deploy/postgres/roles.sh', 'deploy/patroni/create-roles.sh']) {
+    const script = readText(file)
+    const groups = [...script.matchAll(/^create role (tollbook_\w+) nologin;/gm)].map(([, group]) => group)
+    const [, list = ''] = /^grant connect on database tollbook to ([\w, ]+);/m.exec(script) ?? []
+    const refused = groups.filter((group) => !list.split(', ').includes(group ?? ''))
+    // Its members are logins of the service.
+    expect(refused, file).toEqual(['tollbook_retention'])
+  }
+})
+
 test('fault 4: no secret is in the environment of a container, and each login is known to its users only', () => {
   expect(readText('docker-compose.yml')).not.toMatch(/(PASSWORD|KEY|DATABASE_URL): ?[^\n]*\$\{\w+:\?/)
   const readers = (secret: string) =>
