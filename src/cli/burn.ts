@@ -34,7 +34,7 @@ interface BurnFlags {
 export function burnCommand(deps: CommandDeps): Command {
   return new Command('burn')
     .description(
-      'burn owed tokens of x402 and MPP payments out of the payment wallet, as its delegate; runs until stopped',
+      'burn the owed tokens of payments by x402, MPP and tabs out of the payment wallet, as its delegate; runs until stopped',
     )
     .option('--once', 'complete the open round or burn the owed tokens now, print the outcome as JSON, and exit')
     .option('--every <duration>', 'time between rounds', '1h')

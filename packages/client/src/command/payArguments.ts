@@ -9,7 +9,7 @@ export const payHelp = `Usage: tollbook-pay [options] [method] [path]
 Requests a paid endpoint, pays its price up to a limit, and prints the data and the receipt.
 
 Arguments:
-  method                   GET or POST
+  method                   GET, POST, PUT, PATCH or DELETE
   path                     path with its query, for example '/api/data/crypto?symbol=BTC'
 
 Options:

@@ -130,7 +130,7 @@ function missingRequest(method: string | undefined): UsageProblem {
 async function readRequest(baseUrl: string, { method, path, options: { json } }: PayArguments): Promise<PayRequest> {
   if (method === undefined || path === undefined) throw missingRequest(method)
   const verb = method.toUpperCase()
-  if (!methods.has(verb)) throw new UsageProblem('METHOD', `${method} is not a supported HTTP method; use GET or POST`)
+  if (!methods.has(verb)) throw new UsageProblem('METHOD', `${method} is not an HTTP method such as GET or POST`)
   if (!path.startsWith('/'))
     throw new UsageProblem('PATH', `${path} does not begin with /; the host of the service goes into --base-url`)
   if (json !== undefined && (verb === 'GET' || verb === 'HEAD'))

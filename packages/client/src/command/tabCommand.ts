@@ -14,7 +14,7 @@ import { UsageProblem } from './usageProblem.ts'
 
 export const tabHelp = `Usage: tollbook-pay tab <open|status|close> [options]
 
-A tab pays for many requests by one deposit. Programs spend it by createPayingFetch with the same folder.
+A tab pays for many requests by one deposit. tollbook-pay and createPayingFetch spend it, with the same folder.
 
 Commands:
   open                   buy a tab at the service, or show the open one
