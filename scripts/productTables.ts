@@ -7,6 +7,8 @@ import type { ProductFacts } from '../src/product/productFacts.ts'
 import { loadProducts } from '../src/products/catalog.ts'
 
 const products = await loadProducts(builtinNames)
+// As in `shownParameters`.
+const separator = ' · '
 
 /** Writes the tables of the products into docs/api.md and docs/providers.md from their definitions. */
 const pages = [
@@ -35,11 +37,21 @@ export function readTablePages(): Promise<readonly TablePage[]> {
 
 /** Lists the products with prices and parameters as a Markdown table. For docs/api.md. */
 export function productTable(products: readonly ProductFacts[]): string {
-  const rows = products.map(
-    (product) =>
-      `| \`${product.method} ${product.path}\` | ${shownUsd(product)} | ${shownParameters(product.parameters).replaceAll('|', String.raw`\|`)} |`,
-  )
+  const shown = new Set<string>()
+  const rows = products.map((product) => {
+    const parameters = withoutRepeated(shownParameters(product.parameters).split(separator), shown)
+    return `| \`${product.method} ${product.path}\` | ${shownUsd(product)} | ${parameters.replaceAll('|', String.raw`\|`)} |`
+  })
   return ['| endpoint | USD | parameters |', '|---|---|---|', ...rows].join('\n')
+}
+
+/** Adds the parameters to `shown`. Those that an earlier product has with the same text are only named. */
+function withoutRepeated(parameters: readonly string[], shown: Set<string>): string {
+  const repeated = parameters.filter((parameter) => shown.has(parameter))
+  const others = parameters.filter((parameter) => !shown.has(parameter))
+  for (const parameter of others) shown.add(parameter)
+  const names = repeated.map((parameter) => parameter.slice(0, parameter.indexOf(':')))
+  return [...others, ...(names.length === 0 ? [] : [`${names.join(', ')}: as above`])].join(separator)
 }
 
 /** Lists the providers of each product as a Markdown table. For docs/providers.md. */
