@@ -15,7 +15,7 @@ import type { Fetch } from './solanaRpc.ts'
 
 export interface AnchorDeps {
   readonly rpcUrl: string
-  /** Key that pays the fee and signs the memo. Use a separate key: it needs only a little SOL and no tokens. */
+  /** Key that pays the fee and signs the transaction. Use a separate key: it needs only a little SOL and no tokens. */
   readonly keypair: Keypair
   readonly signal: AbortSignal
   readonly fetch?: Fetch
@@ -27,10 +27,10 @@ export interface Anchor {
   readonly memo: string
 }
 
-// Maximum bytes that the memo program accepts. An origin has at most 200 characters.
+// Maximum bytes of a memo, by the documentation of SPL Memo.
 const memoBytesMax = 566
 
-/** The text is enough to find the checkpoint again, and to detect whether other readers were shown a different one. */
+/** With the memo, a reader can detect that other readers were shown a different checkpoint. */
 function anchorMemo({ origin, size, root }: Checkpoint): string {
   return `tollbook-checkpoint ${origin} ${size} ${encodeBase64(root)}`
 }

@@ -18,7 +18,8 @@ export interface Balance {
 }
 
 /**
- * Reads what a wallet holds. Throws a fault if the node does not answer, or if the mint is not on its chain.
+ * Reads what a wallet holds. Throws a `Fault` if the node does not answer. Throws `InvalidOption` for a wrong address,
+ * or if the mint is not on the chain of the node.
  *
  * @example
  *   ;```ts

@@ -27,7 +27,7 @@ export interface BuildDeps {
   readonly wallet: PayerWallet
 }
 
-/** Burn, memo and transfer are one transaction, so they land together or not at all. Does not send it. */
+/** Puts burn, memo and transfer into one transaction, which takes effect completely or not at all. Does not send it. */
 export async function buildPayment(
   { chain, wallet }: BuildDeps,
   plan: PaymentPlan,
@@ -51,10 +51,7 @@ export async function signWith(wallet: PayerWallet, unsigned: Uint8Array, findSi
   return { signature, transaction }
 }
 
-/**
- * In bound form, the quote's memo binds the payment to the quote's secret. The plain forms must not carry it, so they
- * get a random memo.
- */
+/** In bound form, the memo of the quote binds the payment to the quote's secret. The other forms use a random memo. */
 function memoFor({ quote }: PaymentPlan, form: ProofForm): string {
   return form === 'bound' ? quote.memo : nonceMemo()
 }
@@ -64,7 +61,7 @@ export function nonceMemo(): string {
   return `nonce:${randomToken()}`
 }
 
-/** Sets no compute budget: two token instructions, a memo and an account need a third of the default limit. */
+/** Sets no compute budget, because the default limit is enough for these instructions. */
 export function paymentInstructions(plan: PaymentPlan, payer: string, memo: string): Instruction[] {
   const { quote, sentBaseUnits, createsTokenAccount } = plan
   const { paymentWallet, paymentTokenAccount, burnBaseUnits } = quote

@@ -28,7 +28,10 @@ export function announcedBurnPerMille({
     : undefined
 }
 
-/** In parts of a thousand, from text such as `2.5%`. Undefined for more than one digit after the point. */
+/**
+ * Reads parts of a thousand from text such as `2.5%`. Undefined for other text, for example with two digits after the
+ * point.
+ */
 export function perMilleOf(percentText: string): bigint | undefined {
   return percentText.endsWith('%') ? parseDecimal(percentText.slice(0, -1), 1) : undefined
 }

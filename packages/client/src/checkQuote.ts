@@ -13,7 +13,7 @@ import type { Offer } from './readOffer.ts'
 import { associatedTokenAccount } from './solana/programAddress.ts'
 import { attoUsdScale } from './spendingLimit.ts'
 
-/** Values that an offer must have. An offer with other values is refused. */
+/** Values that an offer must have. */
 export interface QuotePins {
   readonly expectedMint?: string
   readonly expectedNetwork?: string

@@ -29,8 +29,8 @@ const requestsMax = 2
 
 /**
  * Requests a cosignature from a witness by C2SP tlog-witness. The request has the size that the witness has seen, the
- * consistency proof from that size, and the checkpoint. Throws a fault if the witness has seen a tree that the
- * checkpoint does not continue.
+ * consistency proof from that size, and the checkpoint. Throws a fault that is not retryable if the witness has seen a
+ * tree that the checkpoint does not continue.
  */
 export async function cosignCheckpoint(deps: WitnessDeps, note: string, seenSize = 0): Promise<Cosigned> {
   const checkpoint = readCheckpoint(note)
@@ -43,7 +43,7 @@ export async function cosignCheckpoint(deps: WitnessDeps, note: string, seenSize
     if (answer.status !== 409) throw refusalOf(deps, answer)
     oldSize = readSize(deps, answer.text)
   }
-  // The witness answered 409 twice: it has seen the same size with another root.
+  // The witness answered 409 twice. The usual cause: it has seen a tree of this size with another root.
   throw refused(
     `the witness ${deps.witness.name} has seen another tree of ${oldSize} events: the ledger was rewritten, or another ledger has its name`,
   )

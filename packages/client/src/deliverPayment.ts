@@ -15,7 +15,7 @@ export interface Delivery {
   readonly signal: AbortSignal
 }
 
-/** Tokens may move from here on, so each error carries the payment, except `PaymentNotSent` after a rejected preflight. */
+/** Errors carry the payment, because tokens may have moved. Exception: `PaymentNotSent`, after a rejected preflight. */
 export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<Response> {
   const { payment } = delivery
   try {

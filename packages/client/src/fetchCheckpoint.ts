@@ -19,8 +19,8 @@ const timeoutMs = 10_000
 const answerBytesMax = 100_000
 
 /**
- * Newest checkpoint of the service. `note` is the signed text. Throws a `Fault` if the service does not answer, or if
- * none of the keys has signed the checkpoint.
+ * Fetches the newest checkpoint of the service. `note` is the signed text. Throws a `Fault` if the service does not
+ * answer, if `keys` has no Ed25519 key, or if none of the keys has signed the checkpoint.
  */
 export async function fetchCheckpoint({ baseUrl, keys, fetch = defaultFetch }: CheckpointQuestion) {
   const known = await readKeys(keys)

@@ -16,7 +16,7 @@ export type AnswerVerdict =
   | { readonly kind: 'delivered' }
   /** The same proof may be presented again. `unspent` is true if the service said that the proof stays valid. */
   | { readonly kind: 'again'; readonly unspent: boolean; readonly retryAfterMs: number | undefined }
-  /** The proof stays valid, but repeating this request cannot succeed. */
+  /** The proof stays valid for another request. */
   | { readonly kind: 'unspent' }
   | { readonly kind: 'refused'; readonly reason: string }
   /** The answer does not mention the payment, and a retry would not help. */
@@ -71,7 +71,7 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
   }
 }
 
-/** True if the same request may succeed later: after a server error, a timeout, a conflict or a rate limit. */
+/** True if the same request may succeed later, for example after a server error or a rate limit. */
 export function mayHeal(status: number): boolean {
   return status >= 500 || [408, 409, 425, 429].includes(status)
 }

@@ -134,7 +134,7 @@ async function signQuote(payer: Payer, plan: PaymentPlan): Promise<PresentablePa
   return { ...signed, form, proof: encodeProof(form, { ...signed, secret: plan.quote.secret }) }
 }
 
-/** Limits and store are the same as for a quote, and one payment buys one answer. */
+/** Uses the same limits and store as a payment for a quote. */
 async function paySponsored(payer: Payer, order: Order & { readonly sponsored: SponsoredOffer }): Promise<Response> {
   const { request, idempotencyKey, sponsored, offeredAtMs } = order
   const plan = await planSponsored(payer, sponsored)

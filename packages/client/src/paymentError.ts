@@ -2,7 +2,7 @@ import { errorBody, errorText } from '@tollbook/core/wire'
 import { docsOf } from './errorCode.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 
-/** No transaction was sent, so no tokens can move. The caller can safely repeat the request. */
+/** The payment was stopped before it was sent, or the node rejected the transaction in preflight. */
 export class PaymentNotSent extends Error {
   override readonly name = 'PaymentNotSent'
   readonly code = 'PAYMENT_NOT_SENT'
@@ -58,10 +58,7 @@ export class PaymentRefused extends PaymentError {
   }
 }
 
-/**
- * The payment is valid and unused, because the service could not answer this request. The same proof can buy another
- * answer.
- */
+/** The payment is valid and unused. The same proof can buy another answer. */
 export class PaymentUnspent extends PaymentError {
   override readonly name = 'PaymentUnspent'
   readonly code = 'PAYMENT_UNSPENT'

@@ -155,7 +155,7 @@ interface Journal {
   readonly withdrawn: Set<string>
 }
 
-/** Keeps the parsed lines, because each payment needs two reads. */
+/** Keeps the parsed lines, because the journal is read again for each payment. */
 function openJournal(journal: string): () => Promise<Journal> {
   let read: Journal = { counted: new Map(), withdrawn: new Set() }
   let readBytes = 0

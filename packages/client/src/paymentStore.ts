@@ -39,9 +39,8 @@ export interface PaymentTurn {
 }
 
 /**
- * Outcome of a payment. A `refused` payment counts as spent, because it may still move tokens. A `not_sent` payment
- * does not count: it was never sent, or can no longer land. A payment that can no longer land was closed as `refused`
- * before.
+ * Outcome of a payment. `refused` counts as spent, because the payment may still move tokens. `not_sent` does not
+ * count. It can follow `refused`, after the transaction can no longer land.
  */
 export type PaymentOutcome = 'answered' | 'refused' | 'not_sent'
 

@@ -1,4 +1,4 @@
-// Default limit of `plainData`. A receipt has about 1,900 characters and a key 150.
+// Default limit of `plainData`, several times the length of a receipt.
 const charactersMax = 16_384
 
 /**

@@ -19,7 +19,7 @@ import { withinTime } from './timeLimit.ts'
 
 /** Limits of one purchase, over all attempts. */
 export interface RetryLimits {
-  /** Maximum number of attempts. Attempts that were answered "in progress" do not count. */
+  /** Maximum number of attempts. An attempt does not count if the answer is "in progress" and states a pause. */
   readonly attemptsMax: number
   readonly attemptTimeoutMs: number
   /** Maximum time of all attempts, from the first presentation of the proof. */
@@ -77,12 +77,12 @@ interface Attempt {
   readonly cause?: unknown
 }
 
-// An answer has at most one picture or page of text. Larger content is delivered as a URL.
+// Bounds the memory for one answer.
 const answerBytesMax = 16 * 1024 * 1024
 
 /**
  * An attempt includes the body: if the connection breaks inside the body, the answer is lost. A streamed answer is
- * returned at its first byte, so its reader gets the error.
+ * returned before its body, so its reader gets the error.
  */
 async function askOnce(
   { fetch, clock, retry }: PresentDeps,
@@ -131,7 +131,7 @@ const servedPauseMinMs = 1_000
 
 /**
  * True while another request with this proof is in progress. Such an attempt is not counted, because only waiting
- * helps: the lease of a dead process lasts a minute.
+ * helps.
  */
 function isBeingServed(attempt: Attempt): boolean {
   const pauseMs = retryAfterMsOf(attempt)

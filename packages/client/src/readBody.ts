@@ -8,7 +8,7 @@ export async function readBody(response: Response, bytesMax: number): Promise<Ui
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = response.body.getReader()
-  // Use a reader, because Safari cannot iterate streams with `for await`. `bytesMax` bounds the loop.
+  // Use a reader, because not every browser can iterate streams with `for await`.
   for (let step = await reader.read(); !step.done; step = await reader.read()) {
     size += step.value.length
     if (size > bytesMax) {

@@ -8,10 +8,9 @@ export type RentGuard = ReturnType<typeof createRentGuard>
 
 /**
  * Limits the rent that a payer pays. If the token account of a service does not exist, the payer creates it for about
- * 0.002 SOL. That is more than most requests cost, and no spending limit covers it. A service could close the account,
- * keep the rent, and give another account in each quote, or refuse each payment that created it. So a paying fetch
- * creates one account only. After a call that signed such a payment, it pays the rent again only if the chain proves
- * that the payment never lands.
+ * 0.002 SOL. No spending limit covers this rent. A service could close the account, keep the rent, and give another
+ * account in each quote, or refuse each payment that created it. So a paying fetch creates one account only. After a
+ * call that signed such a payment, it pays the rent again only if the chain proves that the payment never lands.
  */
 export function createRentGuard(chain: Pick<PayerChain, 'findStatus' | 'finalizedTip'>) {
   let account: string | undefined

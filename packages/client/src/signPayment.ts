@@ -23,8 +23,8 @@ export interface PaymentToSign {
 }
 
 /**
- * No other function signs a payment. The amount is reserved first, and released if the payment was not sent. A
- * signature that arrives after the offer has expired is discarded.
+ * Signs a transaction within the spending limits. The amount is reserved first, and released if signing or storing
+ * fails. A signature that arrives after the offer has expired is discarded.
  */
 export async function signPayment(payer: Payer, purchase: PaymentToSign): Promise<PendingPayment> {
   const { cost, request } = purchase
@@ -91,7 +91,7 @@ async function requireStillAllowed(payer: Payer, { signature }: PendingPayment, 
   throw new SpendingLimitExceeded(excess, outcome)
 }
 
-// Maximum time for a signature: longer than any quote is valid.
+// Maximum wait for a signature, however long the quote is valid.
 const signTimeMostMs = 60 * 60 * 1000
 
 function pendingOf(payer: Payer, purchase: PaymentToSign, signed: PresentablePayment): PendingPayment {

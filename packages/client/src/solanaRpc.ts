@@ -31,8 +31,7 @@ const errorJson = z.object({
 })
 const answerJson = z.union([z.object({ error: errorJson }), z.object({ result: z.unknown() })])
 
-// Timeout of one call. A node answers from memory, so a slower node will not answer at all. The largest answer has two
-// accounts.
+// Limits of one call. The largest answer has the data of two accounts.
 const nodeTimeoutMs = 10_000
 const answerBytesMax = 1024 * 1024
 

@@ -7,7 +7,7 @@ import { docsOf, InvalidOption } from './errorCode.ts'
  */
 export interface SpendingLimit {
   readonly perRequest: Ceiling
-  /** Limit within any 24 hours, summed over all hosts. */
+  /** Limit within the period that `day` states, summed over all hosts. */
   readonly perDay?: Ceiling
   /** Period of `perDay`. `utc`: each day from midnight UTC. Default: any 24 hours. */
   readonly day?: 'any 24 hours' | 'utc'

@@ -66,7 +66,7 @@ export async function verifyClosing(question: ClosingQuestion): Promise<ClosingV
   return problem === undefined ? verdict : invalid('not_carried_over', problem)
 }
 
-// Maximum characters of a statement: enough for 1,000 accounts and 2,000 entries.
+// Larger than the default of `plainData`, because a statement lists every account.
 const charactersMax = 2_000_000
 
 async function verifyOne({ closing, keys, expectedOrigin }: ClosingQuestion): Promise<ClosingVerdict> {

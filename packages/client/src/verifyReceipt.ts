@@ -16,7 +16,7 @@ export interface ReceiptQuestion {
   readonly receipt: unknown
   /** Public keys of the service, as a JWK or a JWKS. Fetch them from the service once and store them. */
   readonly keys: unknown
-  /** Expected content of the receipt. Absent: only the signature and the amounts are checked. */
+  /** Expected content of the receipt, in addition to the checks of every receipt. */
   readonly expected?: ExpectedReceipt
 }
 
@@ -176,7 +176,7 @@ function isSplitBy(
   return differing.length <= 1
 }
 
-// Possible decimals of the mint, because the receipt does not state them. No quoted mint has more than 18.
+// Decimals that the mint may have, because the receipt does not state them.
 const tokenScales = Array.from({ length: 19 }, (_, scale) => scale)
 
 function checkExpected(receipt: VerifiedReceipt, { wallet, endpoint, signature, burnPercent }: ExpectedReceipt) {

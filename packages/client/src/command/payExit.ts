@@ -20,10 +20,7 @@ export const payExitCodes = {
   interrupted: 130,
 } as const
 
-/**
- * The outcome of a tab's deposit is not known. Only `tab open` completes the record of the tab, so the message has no
- * other hint.
- */
+/** The outcome of a tab's deposit is not known. Running `tab open` again completes the record of the tab. */
 export class DepositUnresolved extends Error {
   override readonly name = 'DepositUnresolved'
 

@@ -114,7 +114,7 @@ export function requireServiceUrl(url: string): string {
   }
 }
 
-/** Undefined for any other service: mint and receipt key of local mode belong to its own service. */
+/** Undefined for another service, because mint and receipt key of local mode belong to its own service. */
 export function ownLocal(local: LocalDefaults | undefined, baseUrl: string): LocalDefaults | undefined {
   const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : undefined)
   return local !== undefined && originOf(local.baseUrl) === originOf(baseUrl) ? local : undefined

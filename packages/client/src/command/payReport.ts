@@ -89,7 +89,7 @@ export function reportPayFailure(deps: Streams & Pick<PayCommandDeps, 'name'>, f
   const { name, stdout, stderr } = deps
   const { error, exitCode, pathOf } = failure
   const payment = error instanceof PaymentError ? error.payment : undefined
-  // Do not offer to resume a refused payment: it buys nothing, and its file is deleted.
+  // Do not offer to resume a refused payment, because it buys nothing.
   const resumable = error instanceof PaymentRefused ? undefined : payment
   const hint = resumable === undefined ? hintOf(error) : `resume it with: ${name} --resume ${pathOf(resumable)}`
   // Print the cause, because the message of `fetch` is only "fetch failed".

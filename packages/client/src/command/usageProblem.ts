@@ -1,6 +1,6 @@
 import { docsOf } from '../errorCode.ts'
 
-/** The message must state the option and its correct form. */
+/** The message must state the correct form of the option. */
 export class UsageProblem extends Error {
   override readonly name = 'UsageProblem'
   readonly code = 'INVALID_OPTION'

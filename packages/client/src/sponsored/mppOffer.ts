@@ -76,7 +76,7 @@ function readCharge(
 
 const piece = /([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))|([\w-]+)(?=[\s,]|$)/g
 
-/** Challenges with the scheme "Payment", in the syntax of RFC 9110, section 11.6.1. */
+/** Returns the parameters of challenges with the scheme "Payment", in the syntax of RFC 9110, section 11.6.1. */
 function readChallenges(header: string): readonly Readonly<Record<string, string>>[] {
   if (header.length > headerCharactersMax) return []
   const challenges: { readonly scheme: string; readonly parameters: Record<string, string> }[] = []

@@ -42,7 +42,7 @@ export function readToolOffers(message: unknown): ToolOffers | undefined {
 
 const receiptMembers = { x402: 'x402/payment-response', mpp: 'org.paymentauth/receipt' } as const
 
-/** A result confirms its payment in `_meta`; the returned headers do so over HTTP. */
+/** Converts the confirmation of a payment in `_meta` to the headers that confirm a payment over HTTP. */
 export function settledHeaders(meta: Readonly<Record<string, unknown>>): readonly (readonly [string, string])[] {
   return (['x402', 'mpp'] as const).flatMap((protocol) => {
     const receipt = meta[receiptMembers[protocol]]

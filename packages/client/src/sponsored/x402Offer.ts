@@ -27,7 +27,7 @@ const paymentRequired = z.object({
   extensions: z.unknown().optional(),
 })
 
-/** Returns the preferred one of several offers. Undefined if they are malformed, too long or not on Solana. */
+/** Returns the preferred one of several offers. Undefined if none is usable. */
 export function readX402Offer(question: OfferQuestion): SponsoredOffer | undefined {
   const { headers, tool } = question
   const required = paymentRequired.safeParse(tool === undefined ? readHeader(headers) : tool.x402).data

@@ -34,10 +34,7 @@ export interface DepositOrder {
 
 type Way = 'tollbook' | SponsoredProtocol
 
-/**
- * Tries the token of the quote first, then the dollars of other protocols. A deposit without a known outcome is never
- * paid by another means.
- */
+/** Tries the means of payment in turn. After a deposit without a known outcome, tries no other means. */
 export async function buyDeposit(payer: Payer, question: TabQuestion, deposit: DepositOrder): Promise<Response> {
   const { opened } = deposit.record
   const own = opened === undefined ? payer : inMint(payer, opened.mint)
@@ -175,7 +172,7 @@ function quotedCost(worth: Payer['worth'], { priceAttoUsd, requiredBaseUnits, de
   return worth({ attoUsd: priceAttoUsd, baseUnits: requiredBaseUnits }, decimals)
 }
 
-/** True if no payment was sent, so that the caller can pay the request separately, within the remaining limits. */
+/** True if this call sent no payment, so that the caller can pay the request separately, within the remaining limits. */
 export function isUnpaid(error: unknown): boolean {
   return [SpendingLimitExceeded, QuoteRefused, InsufficientFunds, DepositOpen].some((kind) => error instanceof kind)
 }

@@ -26,7 +26,6 @@ export async function termsIn(payer: Payer, quote: PayableQuote, text: string): 
   if (mint === undefined || !isPermitted) return undefined
   if (mint === quote.mint)
     return { mint, maxBaseUnits: requiredBaseUnits, cost: worth({ attoUsd, baseUnits: requiredBaseUnits }, decimals) }
-  // The chain client caches this read, because the decimals of a mint never change.
   const facts = await chain.readToken({ mint, paymentTokenAccount: quote.paymentTokenAccount })
   if (facts.mint === undefined) return undefined
   const { decimals: own } = facts.mint

@@ -103,7 +103,6 @@ const resultMessage = z.looseObject({
   }),
 })
 
-// Maximum size of a result message. Its text alone may have 1 MiB.
 const resultBytesMax = 16 * 1024 * 1024
 
 // Statuses of refusals that the payer handles separately. Other refusals without an offer and without a wait get 400.
