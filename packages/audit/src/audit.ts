@@ -28,7 +28,7 @@ export interface AuditOptions {
     | { readonly kind: 'export'; readonly path: string }
   /** Keys that may sign checkpoints. If empty, the audit compares the roots, and no signature counts as verified. */
   readonly verifierKeys: readonly VerifierKey[]
-  /** Checkpoints that the auditor stored. Without them, a rewrite of the whole ledger cannot be detected. */
+  /** Checkpoints that the auditor stored. They detect a rewrite of the whole ledger by someone who has the key. */
   readonly ownCheckpoints: readonly GivenCheckpoint[]
   /** Without the snapshot of holders that a payout plan names, the audit cannot derive the lines of the plan. */
   readonly snapshots?: readonly HolderSnapshot[]

@@ -20,7 +20,7 @@ export const auditedStream = z.object({
   /** Positions of the stream's events as ranges, in the form of a Postgres multirange: `{[3,6),[9,10)}`. */
   positions: z.string().default('{}'),
   leaseUntilMs: z.number().nullable().default(null),
-  // The following columns are facts of payments and debits. Streams of other kinds have only `mint` and `slot` of them.
+  // The following columns are facts of payments and debits.
   wallet: text,
   endpoint: text,
   mint: text,

@@ -91,7 +91,7 @@ export const baseUnits = formOf('an amount of 64 bits', (text) => {
   return value === undefined || value > baseUnitsMax ? undefined : value
 })
 
-/** Schema of a price in fractions of a dollar. In units of 10^-18 dollars, 40 digits exceed all money. */
+/** Schema of a price in fractions of a dollar. In units of 10^-18 dollars, 40 digits suffice for 10^21 dollars. */
 export const usd = formOf('a price', decimal(40))
 
 /** Schema of a time. Accepts only the form `2026-11-21T10:00:00.000Z` and converts it to milliseconds since 1970. */

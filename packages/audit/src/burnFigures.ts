@@ -5,9 +5,9 @@ import type { Replay } from './replay.ts'
 export interface BurnFigures {
   readonly mint: string
   readonly insidePaymentsBaseUnits: string
-  /** Tokens that the service burned in confirmed rounds, for payments without a burn inside. */
+  /** Tokens that the service burned in confirmed rounds. */
   readonly confirmedBaseUnits: string
-  /** Tokens that the service has received for burning and has not burned yet. */
+  /** Tokens that the service owes to burn and has not burned yet. */
   readonly owedBaseUnits: string
   readonly confirmedRounds: number
 }

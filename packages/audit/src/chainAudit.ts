@@ -45,8 +45,7 @@ interface NotedEvent {
   readonly said: OnChain
 }
 
-// Maximum of concurrent requests. A public node accepts only a few at a time. A private node answers 16 concurrent
-// requests in 1 to 2 ms each.
+// Maximum of concurrent requests, because a public node accepts only a few at a time.
 const callsAtOnceMax = 16
 // Maximum of open questions in memory. A node of another network would leave every payment open.
 const openMax = 100_000

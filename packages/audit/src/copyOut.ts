@@ -4,8 +4,7 @@ import { AuditFault } from './auditFault.ts'
 /** Consecutive rows of a COPY, each in the binary format. */
 export type CopyBlock = readonly Buffer[]
 
-// Minimum size of a block in bytes. It has a few hundred rows, because most rows have about 1 kB. The largest row has
-// 66 kB.
+// Minimum size of a block in bytes. It has a few hundred rows, because most rows have about 1 kB.
 const blockBytes = 512 * 1024
 // Maximum of blocks that wait for the reader. At this number, reading from the server pauses.
 const waitingMax = 4
@@ -13,8 +12,8 @@ const binaryHeaderBytes = 19
 const trailerBytes = 2
 
 /**
- * Reads `COPY … TO STDOUT (FORMAT binary)` through node-postgres as blocks of rows. Rows are not converted to objects:
- * for a million rows that would take longer than the audit itself.
+ * Reads `COPY … TO STDOUT (FORMAT binary)` through node-postgres as blocks of rows. Rows are not converted to objects,
+ * because that would take long for a million rows.
  */
 export class CopyOut implements pg.Submittable {
   readonly #text: string

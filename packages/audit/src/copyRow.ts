@@ -32,8 +32,8 @@ export function readBlock(block: CopyBlock, onRow: (row: CopyRow) => void): void
 }
 
 /**
- * Reads the fields of one row of a binary COPY in order. One object serves all rows. A null, or a number of another
- * length, becomes a value that no valid row has: NaN, undefined, a negative amount, or `(null)`.
+ * Reads the fields of one row of a binary COPY in order. One object serves all rows. A number that is null or has
+ * another length becomes a value that no valid row has, for example NaN.
  */
 export class CopyRow {
   bytes: Buffer = Buffer.alloc(0)
@@ -72,7 +72,10 @@ export class CopyRow {
     return this.#has(8) ? this.#int64At(this.start) : Number.NaN
   }
 
-  /** Reads a time in milliseconds since 1970. `infinity` becomes a time outside of any calendar. Undefined for null. */
+  /**
+   * Reads a time in milliseconds since 1970. `infinity` becomes a time outside of any calendar. Undefined for null or
+   * another length.
+   */
   timeMs(): number | undefined {
     return this.#has(8) ? this.#int64At(this.start) / 1000 + postgresEpochMs : undefined
   }

@@ -112,8 +112,8 @@ export class StoredTransactions {
 // Maximum of cached key objects. Few wallets make most payments, and creating a key takes a quarter as long as
 // verifying a signature with it.
 const keysMax = 2_000
-// Maximum of submitted transactions whose result is cached until they have landed. A sent transaction lands within
-// seconds, or never.
+// Maximum of submitted transactions whose result is cached until they land. A sent transaction usually lands within
+// seconds.
 const sentMax = 2_000
 const underWayMax = 1_000
 

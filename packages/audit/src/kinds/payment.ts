@@ -82,7 +82,7 @@ export const burnOwedEvent = eventOf(bodies.burnOwed, {
   judge: rules.judgeBurnOwed,
 })
 
-/** Stream kind of a payment: submitted, verified, claimed by attempts 1, 2, 3…, then delivered or owed back. */
+/** Stream kind of a payment, from its submission to its delivery, refund or reversal. */
 export const payment: AuditedKind = {
   kind: 'payment',
   ...solanaId,

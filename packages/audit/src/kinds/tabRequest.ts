@@ -139,8 +139,7 @@ export const tabRequest: AuditedKind = {
 
 type Debited = z.output<typeof debited>
 
-// Permitted delay of 60 s between the validity check and the record. The service checks a debit before its append,
-// which waits at most 15 s.
+// Permitted delay between the validity check of a debit and its record, because the append may have to wait.
 const recordedWithinMs = 60_000
 
 function judgeDebited(event: Debited, at: Judged): void {

@@ -81,7 +81,7 @@ export interface AuditedDebit {
   }
 }
 
-/** Verifies the signature of a debit over the 116 bytes that docs/tabs.md specifies. */
+/** Verifies the signature of a debit over the bytes that docs/tabs.md specifies. */
 export function isSignedDebit({ tab, number, origin, mint, signed }: AuditedDebit): boolean {
   const { sessionKey } = signed
   if (!isAddress(sessionKey)) return false

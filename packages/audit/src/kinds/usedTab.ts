@@ -19,7 +19,8 @@ type ByUse = Omit<MeteredTerms, 'priceMicroUsd' | 'requiredBaseUnits' | 'tokenBu
 
 /**
  * Returns the charge in base units. The cost is the units times their price per million, rounded up to micro dollars.
- * The minimum charge applies, and the result is rounded up to base units. At least one of them is left to share.
+ * The minimum charge applies, and the result is rounded up to base units. It is at least the amount that leaves a base
+ * unit to the accounts.
  */
 export function chargeOfUse(terms: ByUse, used: Used): bigint {
   const { inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd, tokenPriceAttoUsd, decimals, split } =
