@@ -4,7 +4,7 @@ import { type Policy, PolicyProblem, readPolicy } from './policy.ts'
 
 export interface PolicyFile {
   readonly policy: Policy
-  /** If the text changes, the policy has changed. */
+  /** Text of the file. Another text counts as another policy. */
   readonly text: string
 }
 
@@ -30,7 +30,7 @@ export async function readPolicyFile(path: string): Promise<PolicyFile> {
   throw new PolicyProblem(path, mistakes)
 }
 
-/** Lists each way in which another user could change the file or folder. */
+/** Reports a mode or an owner that lets another user change the file or folder. */
 export async function accessProblem(path: string): Promise<readonly string[]> {
   const { mode, uid } = await stat(path)
   const own = process.getuid?.() ?? uid

@@ -45,7 +45,7 @@ export interface Purchases {
   tabs(): Promise<ReadonlyMap<string, TabState | undefined>>
 }
 
-// Time limits that end before a host gives up on a tool call, which is after a minute.
+// Limits below the time that MCP hosts wait for a tool call, which is about a minute.
 const retryLimits = { totalTimeMs: 50_000, attemptTimeoutMs: 45_000 }
 const tabTimeoutMs = 5_000
 

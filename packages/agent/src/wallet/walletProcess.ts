@@ -73,7 +73,7 @@ async function listen(
     clock,
     report: (error) => report(describeError(error)),
   })
-  // Remove the socket of a killed process. This process has the lock, so no running process uses that socket.
+  // Remove the socket that a killed process left.
   await rm(folder.socket, { force: true })
   server.listen(folder.socket)
   await once(server, 'listening')

@@ -57,10 +57,7 @@ export async function launchPostmaster(options: LaunchOptions): Promise<Postmast
 const startTimeoutMs = 120_000
 const lastWordsTimeoutMs = 500
 
-/**
- * Obstacles that disappear: the backends of a killed postmaster end within milliseconds, and a port in TIME_WAIT is
- * free later.
- */
+/** Obstacles that disappear: the backends of a killed postmaster end, and a port in TIME_WAIT becomes free. */
 const transientObstacle = /pre-existing shared memory block|could not bind|Address already in use/
 
 /** `ready` resolves at the log line that reports that connections are accepted. */
