@@ -11,7 +11,7 @@ import { z } from 'zod'
 import { randomBytesOf } from '@tollbook/core/id'
 import { type Agreement, agreement, type QuoteNote } from '../walletWire.ts'
 
-/* Asks the person at the host before a large payment. The question contains no text of the model or of a service. */
+/* Asks the person at the host before a large payment. The question contains no free text of the model or of a service. */
 
 const keyBytes = 32
 // Time in which the person can agree. Later the offer and its price may have changed, so a late answer pays nothing.
