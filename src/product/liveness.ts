@@ -2,8 +2,8 @@ import type { Clock } from '@tollbook/core/clock'
 import { UpstreamFailure } from './upstreamFailure.ts'
 
 /**
- * A provider works from its first answer to a probe or a buyer until it fails a probe. The service quotes a product
- * only while at least one of its providers works, and probes in the background, never during a request.
+ * A provider works from its first answer to a probe or a buyer until it fails a probe. Probes run in the background,
+ * never during a request.
  */
 export interface Liveness {
   answers(name: string): boolean
@@ -34,7 +34,7 @@ export interface LivenessDeps {
 // minute. Otherwise it is 2 s.
 const gapMinMs = 2_000
 const gapMaxMs = 60_000
-// At most 96 probes a day. The smallest metered plan has 20,000 requests a month, which is 650 a day.
+// At most 96 probes a day, because some plans have only a few hundred requests a day.
 const meteredGapMs = 15 * 60_000
 // A working provider is probed again if it has not answered for this time. Buyers' requests usually make the probe
 // unnecessary.

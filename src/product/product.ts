@@ -3,7 +3,10 @@ import type { Price } from '@tollbook/core/quote'
 import type { DepositLimits, TabDeposit } from '@tollbook/core/tab'
 import type { MeteredPrice, Usage } from '../pricing/meteredPrice.ts'
 
-/** GET and DELETE take their parameters from query and path, the other methods from path and JSON body. */
+/**
+ * GET and DELETE take their parameters from query and path. Other methods take them from path and JSON body, or from
+ * path and query if the body is raw.
+ */
 export type ProductMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface Product {

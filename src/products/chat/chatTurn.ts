@@ -209,9 +209,8 @@ function failedOf(kinds: readonly UpstreamFailure['kind'][]): Failure {
 
 /**
  * Yields the texts of a streamed reply, within the time limit and the paid tokens. A reply that reaches a limit ends
- * normally, with finish reason `length`. If it failed instead, a caller could receive long texts without paying. The
- * last text is the first text that arrives after `streamMsMax - silentMsMax`. A server that falls silent always fails,
- * because the limit of a pause is reached before the time limit.
+ * normally, with finish reason `length`. If it failed instead, a caller could receive long texts without paying. No
+ * text is awaited after `streamMsMax - silentMsMax`, so that a silent server fails before the time limit.
  */
 export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<string, ChatEnd, void> {
   const { clock, liveness, chatLimits } = chat

@@ -58,8 +58,8 @@ export interface ChatReply extends ChatEnd {
 export interface RequestForm {
   readonly model: string
   /**
-   * Name of the token limit. OpenAI's reasoning models accept only the new name `max_completion_tokens`. Most other
-   * servers accept only `max_tokens`.
+   * Name of the token limit. OpenAI's reasoning models accept only the newer name `max_completion_tokens`, which some
+   * other servers do not support.
    */
   readonly limitName: 'max_tokens' | 'max_completion_tokens'
   readonly isStreamed: boolean

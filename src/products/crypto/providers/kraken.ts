@@ -62,7 +62,7 @@ export function isSamePair(answered: string, asked: string): boolean {
   return answered === asked || answered === `X${base}ZUSD` || answered === `${base}ZUSD`
 }
 
-/** Kraken answers every request with status 200, so its errors are in the body. */
+/** Kraken reports errors in the body, with status 200. */
 export function refuseKrakenError([error]: readonly string[]): void {
   if (error === undefined) return
   if (error.startsWith('EQuery:Unknown asset pair')) throw new UpstreamFailure('not_found', 'unknown pair')

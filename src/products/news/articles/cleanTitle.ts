@@ -35,8 +35,7 @@ function cleanText(raw: string, { charactersMax, stripTags }: CleanForm): string
     .replace(unwanted, '')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
-    // Allow 32 code units per visible character. A family emoji has 25 code units. Longer sequences are not
-    // text.
+    // Allow 32 code units per visible character. Longer sequences are not text.
     .slice(0, charactersMax * 32)
   const characters = [...new Intl.Segmenter('en').segment(line)]
   const cut = characters[charactersMax]

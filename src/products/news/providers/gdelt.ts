@@ -11,7 +11,7 @@ import { readableItems, readJson, refuseAccess, refuseStatus } from '../../../ou
 /*
  * Search at GDELT, which indexes the world's online news every 15 minutes. `seendate` is the time when GDELT first
  * found an article. GDELT allows one request every five seconds, and blocks a client for minutes above that rate.
- * Therefore its public address receives at most one request every 15 s, and never two at once.
+ * Therefore the pace here is one request every 15 s.
  */
 
 const publicBase = 'https://api.gdeltproject.org/api/v2/doc'

@@ -45,8 +45,8 @@ const exchangeOfSuffix: ReadonlyMap<string, EodhdExchange> = new Map([
 ])
 
 /**
- * Undefined: EODHD is not used for the listing. Twelve Data or Yahoo covers all of these exchanges too, so a wrong
- * currency would be noticed.
+ * Undefined: EODHD is not used for the listing. Another provider covers these exchanges too, so that a wrong currency
+ * would be noticed.
  */
 function exchangeOf({ ticker }: StockQuery): EodhdExchange | undefined {
   if (ticker.exchangeSuffix !== undefined) return exchangeOfSuffix.get(ticker.exchangeSuffix)
@@ -133,7 +133,7 @@ function readPrice(reply: Reply, query: StockQuery, { symbol, exchange, nowMs }:
 }
 
 const dayMs = 24 * 60 * 60_000
-/** Calendar days to request for each range. Ten calendar days contain at least five trading days. */
+/** Calendar days to request for each range. Ten calendar days usually contain five trading days. */
 const daysOf: Readonly<Record<StockRange, number>> = { '5d': 10, '1mo': 31, '6mo': 183, '1y': 366 }
 const shortRows = 5
 const day = z.object({

@@ -55,7 +55,7 @@ const answerOf = <T extends z.ZodType>(one: T) =>
   })
 
 /**
- * The chart is Yahoo's only call that needs no cookie and no crumb. Undefined if the operator has configured other
+ * Uses the chart, because this call needs no cookie and no crumb. Undefined if the operator has configured other
  * providers instead.
  */
 export function openYahoo(deps: ProviderDeps): StockSources | undefined {
