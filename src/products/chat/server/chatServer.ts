@@ -31,7 +31,7 @@ export interface ChatServer {
 }
 
 export interface ChatServerOptions {
-  /** Label for metrics and logs. Unlike the public name, it may contain a host name of the operator's network. */
+  /** Label for metrics and logs. */
   readonly label: string
   readonly baseUrl: string
   readonly models: readonly [string, ...string[]]
