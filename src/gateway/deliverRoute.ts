@@ -107,8 +107,8 @@ async function readWhole({ clock, client, route, answer, bytesMax, unit, limited
 const tailBytes = 1_024
 
 /**
- * Checks an answer that is not JSON. A cut JSON answer is invalid, but other content can only be recognized as complete
- * by its length or by the end of its chunks.
+ * Checks an answer that is not JSON. A cut JSON answer is invalid JSON. Other content must have a length or a last
+ * chunk, which shows that it is complete.
  */
 function judgeOther(route: RouteEntry, response: IncomingMessage, bytes: Buffer): void {
   if (!hasEnd(response)) throw new UpstreamFailure('bad_payload', 'the answer has neither a length nor an end')

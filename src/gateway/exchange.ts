@@ -18,10 +18,7 @@ const headBytesMax = 32 * 1024
 
 export type Connections = ReturnType<typeof openConnections>
 
-/**
- * Opens connections to one upstream. Redirects, decompression and cookies are not supported. Node's parser refuses
- * ambiguous framing. Node's agent drops a connection on which the upstream sends more than the answer.
- */
+/** Opens connections to one upstream, without redirects, decompression or cookies. */
 export function openConnections({ protocol }: Pick<URL, 'protocol'>, socketsMax: number) {
   const options = { keepAlive: true, timeout: idleConnectionMs, maxSockets: socketsMax }
   const isPlain = protocol === 'http:'

@@ -29,8 +29,8 @@ const answersDescriptor = 4
 const lastWordsLengthMax = 2_000
 
 /**
- * Rejects if the start fails, even if Node reports the failure later. For EACCES, EAGAIN, EMFILE and ENOENT Node emits
- * `error`, which ends the service without a listener. Puppeteer's launcher attaches none.
+ * Rejects if the start fails. For some causes, such as EACCES or ENOENT, Node emits `error`, which would end the
+ * service without a listener.
  */
 export async function startBrowserProcess(options: BrowserProcessOptions): Promise<BrowserProcess> {
   const { program, environment, signal } = options

@@ -15,8 +15,8 @@ export interface CapturedPage {
 // in 14 bits.
 const pictureHeightMax = { png: 16_384, jpeg: 16_384, webp: 16_383 } as const
 /**
- * A picture arrives as one message, and reading it blocks the event loop. The worst case, random noise of this size,
- * takes 0.2 s.
+ * Maximum pixels of a picture. A picture arrives as one message, and reading it blocks the event loop: for 0.2 s if it
+ * is random noise of this size.
  */
 export const picturePixelsMax = 24_000_000
 const captureTimeoutMs = 20_000

@@ -48,8 +48,7 @@ export function launchModesHere(): readonly LaunchMode[] {
 const launchTimeoutMs = 20_000
 // Longer than the deadline of a job, so that the deadline ends a call that hangs.
 const protocolTimeoutMs = 60_000
-// Script memory has a separate limit (`browserArguments.ts`). Millions of elements or a large canvas use other memory,
-// for which Chromium allows up to 4 GB.
+// Script memory has a separate limit (`browserArguments.ts`). Millions of elements or a large canvas use other memory.
 const dataKilobytesMax = 1_536 * 1024
 // A pipe opens no port to other processes, and the browser stops when the pipe closes, even after kill -9 of the
 // service.

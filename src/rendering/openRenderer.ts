@@ -29,9 +29,8 @@ export interface RenderAttempt {
 // Shorter than the time limit of a handler (30 s by default), so that a job that has waited still has its full time.
 const jobTimeoutMsDefault = 20_000
 const paymentTimeMsDefault = 30_000
-// Quotes are refused beyond this many waiting jobs. A page leaves its place after a second without traffic, so these
-// jobs are served within the time limit of a handler. The queue is longer, so that callers who have paid are not
-// refused.
+// Quotes are refused beyond this many waiting jobs per place. The queue is longer, so that callers who have paid are
+// not refused.
 const waitingPerPlaceMax = 10
 const queuePerPlaceMax = 50
 // A stalled page has given its place to another job but stays open, with about 50 MB of memory.

@@ -1,8 +1,7 @@
 export const placeTickMs = 250
 // A page gives up its place after one second without traffic, because it waits for a server or computes.
 const idleTicks = 4
-// A page gives up its place after five seconds, twice the time of an ordinary page. This bounds pages whose server
-// sends one byte at a time.
+// A page gives up its place after five seconds. This bounds pages whose server sends one byte at a time.
 const placeTicksMax = 20
 
 export function createPlaceWatch(bytesMoved: () => number, onStall: () => void) {

@@ -146,7 +146,7 @@ function activeCount({ running }: QueueState): number {
   return [...running].filter(({ stalledAtMs }) => stalledAtMs === undefined).length
 }
 
-/** In milliseconds. A payer or a site that hangs often ranks behind all others. */
+/** Use in milliseconds: the running jobs of payer and site, and the time that their earlier pages wasted. */
 function useOf({ running, record }: QueueState, job: BrowserUser): number {
   const others = [...running].filter((other) => other !== job)
   const ofPayer = others.filter(({ payer }) => payer === job.payer).length

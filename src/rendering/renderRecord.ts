@@ -24,8 +24,7 @@ const wasteRememberedMs = 5 * 60 * 1000
 // time of one payment. A page that fails counts twice: for its payer and for its site.
 const strangerMs = 60_000
 const hourMs = 60 * 60 * 1000
-// One loss proves nothing, because any page of the browser may have ended it. The page that caused it is also present
-// at the next loss.
+// One loss proves nothing, because any page of the browser may have caused it.
 const lossesMax = 1
 
 /** The record decides which page is next, and in which browser it runs. It covers one hour at most. */

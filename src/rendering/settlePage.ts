@@ -97,8 +97,8 @@ async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<
 
 /*
  * Compares the number of elements and the height instead of every mutation, because a clock or a carousel changes
- * forever without missing content. Also compares a small copy of each canvas, because a chart is drawn in several
- * frames. A canvas with a picture of another site cannot be read.
+ * forever without missing content. Also compares small copies of the first canvases, because a chart is drawn in
+ * several frames. A canvas with a picture of another site cannot be read.
  */
 const waitUntilStill = `async (idleMs, timeoutMs) => {
   const size = () => document.getElementsByTagName('*').length + ' ' + document.documentElement.scrollHeight

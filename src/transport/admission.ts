@@ -14,11 +14,11 @@ export interface AdmissionRequest {
 export type Permit = NonNullable<ReturnType<Admission['enter']>>
 export type Admission = ReturnType<typeof createAdmission>
 
-/** Each group has a separate maximum: strangers by purpose, known payers, and verified payments. */
+/** Requests in progress are counted by group: strangers by purpose, known payers, and verified payments. */
 type Group = Purpose | 'payer' | 'proven'
 
 const shareOfLimit = 1 / 2
-// Requests in progress from addresses that have paid. They wait for the chain.
+// Maximum of requests in progress from addresses that have paid.
 const payersMax = 500
 // Reads per window of 100 ms that the count of reads never refuses: enough for the files of a page, and 8 ms of work
 // by `unitsOf`.

@@ -22,8 +22,7 @@ export interface PublicBodyOptions {
   readonly codedBytesMin?: number
 }
 
-// At quality 5 of 11, a script of 1.5 MB becomes 404 kB in 0.2 s. Quality 9 gives 392 kB in 0.4 s, and gzip gives 461
-// kB.
+// At quality 5 of 11, a script of 1.5 MB takes half the time of quality 9, and is 3 % larger.
 const brotliQuality = 5
 const tagBytes = 16
 

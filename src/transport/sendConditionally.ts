@@ -9,7 +9,7 @@ export interface FileBody {
   readonly size: number
   /** Without quotes. */
   readonly entityTag: string
-  /** The stream opens the storage at the first read. */
+  /** Without a range, the whole file. */
   read(range?: ByteRange): Readable
 }
 

@@ -52,20 +52,19 @@ export interface ArtifactStoreDeps {
 }
 
 export const artifactBytesMax = 32 * 1024 * 1024
-// Reserve for callers who paid before the bound was reached. At the bound, new quotes are refused. Results of paid
-// orders are refused only when the reserve is used up too.
+// Reserve for orders that are in progress when the bound is reached.
 const reserveBytes = 8 * artifactBytesMax
 
 /**
- * `keep` throws a `Fault` if the storage fails. Nothing is then sold until `recover` finds that the storage works
- * again, so no caller pays for a result that cannot be stored.
+ * `keep` throws a `Fault` if the storage fails. `whyUnavailable` then returns a reason until `recover` finds that the
+ * storage works again.
  */
 export function createArtifactStore(deps: ArtifactStoreDeps) {
   const { clock, log, storage, ttlMs, totalBytesMax } = deps
   // Undefined while the storage works. `recover` writes a file of this size, because an almost full disk still takes
   // small files.
   let failedBytes: number | undefined
-  // Exact after each sweep, and an estimate between sweeps, because other instances store files too.
+  // Counted by each sweep, and estimated in between, because other instances store files too.
   let totalBytes = 0
   return {
     /** Undefined while results can be stored. */
