@@ -21,7 +21,7 @@ export interface CallerConfig {
   readonly connectionsPerAddressMax: number
 }
 
-// One body has at most 1 MiB, and stays in memory from its first byte until its answer is sent.
+// A body stays in memory from its first byte until its answer is sent.
 const uploadLimits = { bytesMax: 64 * 1024 * 1024, bytesPerAddressMax: 16 * 1024 * 1024 }
 
 export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'>, Pick<AdmissionOptions, 'load'> {
