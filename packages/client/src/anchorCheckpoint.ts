@@ -15,7 +15,7 @@ import type { Fetch } from './solanaRpc.ts'
 
 export interface AnchorDeps {
   readonly rpcUrl: string
-  /** Key that pays the fee and signs the transaction. Use a separate key: it needs only a little SOL and no tokens. */
+  /** Key that pays the fee and signs the transaction. Use a separate key, because this one needs no tokens. */
   readonly keypair: Keypair
   readonly signal: AbortSignal
   readonly fetch?: Fetch
@@ -35,7 +35,7 @@ function anchorMemo({ origin, size, root }: Checkpoint): string {
   return `tollbook-checkpoint ${origin} ${size} ${encodeBase64(root)}`
 }
 
-/** A memo on chain is permanent: the log cannot withdraw a checkpoint later. Resolves after confirmation. */
+/** Resolves after confirmation. The log cannot withdraw the checkpoint later, because a memo on chain is permanent. */
 export async function anchorCheckpoint(deps: AnchorDeps, checkpoint: Checkpoint): Promise<Anchor> {
   const { rpcUrl, keypair, signal, fetch = defaultFetch, clock = systemClock } = deps
   const memo = anchorMemo(checkpoint)

@@ -13,7 +13,7 @@ import {
 export interface Spending extends Cost {
   readonly host: string
   readonly atMs: number
-  /** True for a deposit. The limit per request does not apply to a deposit, but to each debit that it pays for. */
+  /** True for a deposit, to which the limit per request does not apply. */
   readonly isDeposit?: boolean
 }
 

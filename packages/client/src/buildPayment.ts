@@ -27,7 +27,7 @@ export interface BuildDeps {
   readonly wallet: PayerWallet
 }
 
-/** Puts burn, memo and transfer into one transaction, which takes effect completely or not at all. Does not send it. */
+/** Puts burn, memo and transfer into one transaction, so that a payment without its burn cannot land. Does not send it. */
 export async function buildPayment(
   { chain, wallet }: BuildDeps,
   plan: PaymentPlan,
@@ -51,7 +51,7 @@ export async function signWith(wallet: PayerWallet, unsigned: Uint8Array, findSi
   return { signature, transaction }
 }
 
-/** In bound form, the memo of the quote binds the payment to the quote's secret. The other forms use a random memo. */
+/** In bound form, the memo of the quote binds the payment to the quote's secret. */
 function memoFor({ quote }: PaymentPlan, form: ProofForm): string {
   return form === 'bound' ? quote.memo : nonceMemo()
 }

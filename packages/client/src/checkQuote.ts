@@ -59,7 +59,7 @@ export interface QuoteQuestion {
   readonly offer: Offer
   readonly request: RequestedOrder
   readonly pins: QuotePins
-  /** True for a deposit. A deposit burns nothing. Each request that spends it burns the share that the offer announces. */
+  /** True for a deposit, which must burn nothing. */
   readonly isDeposit?: boolean
 }
 
@@ -77,7 +77,7 @@ export function checkQuote({ offer, request, pins, isDeposit = false }: QuoteQue
     checkPrice(quote, parsed.data) ??
     checkDestination(quote) ??
     checkPins(quote, pins) ??
-    // A deposit must burn nothing: the tokens are burned when the deposit is spent.
+    // The tokens of a deposit are burned when the deposit is spent.
     checkBurn(parsed.data, isDeposit ? { expectedBurnPercent: 0 } : pins) ??
     checkUse(quote, request) ??
     quote
@@ -157,9 +157,9 @@ function checkSums(quote: PayableQuote, body: QuoteBody): QuoteProblem | undefin
 }
 
 /**
- * Checks that requiredTokens is at most priceUSD / tokenPrice (specification, section 2.8). Without this check a low
- * price in dollars, which the spending limit uses, could accompany any number of tokens. The tolerance allows for
- * prices that were rounded to JSON numbers.
+ * Checks that requiredTokens is at most priceUSD / tokenPrice (specification, section 2.8). Without this check, an
+ * offer could combine a low price in dollars with any number of tokens. The tolerance allows for prices that were
+ * rounded to JSON numbers.
  */
 function checkPrice(quote: PayableQuote, { pricing }: QuoteBody): QuoteProblem | undefined {
   const tokenAttoUsd = attoUsdOf(pricing.tokenPrice)

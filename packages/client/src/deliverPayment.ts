@@ -15,7 +15,7 @@ export interface Delivery {
   readonly signal: AbortSignal
 }
 
-/** Errors carry the payment, because tokens may have moved. Exception: `PaymentNotSent`, after a rejected preflight. */
+/** Errors carry the payment, because tokens may have moved. `PaymentNotSent` carries none. */
 export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<Response> {
   const { payment } = delivery
   try {
@@ -42,8 +42,7 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
 function followStream({ open }: Payer, payment: PendingPayment, { status, headers, body }: Response): Response {
   const reader = body?.getReader()
   // Check that an event stream ends with its receipt, because a proxy that lost the service may end it early. Other
-  // streams cannot be checked: their receipt is a trailer, which `fetch` does not expose. Other payment protocols send
-  // no receipt.
+  // payment protocols send no receipt.
   const watch = payment.protocol === undefined && isEventStream(headers) ? createReceiptWatch() : undefined
   const followed = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {

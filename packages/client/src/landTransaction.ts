@@ -26,10 +26,10 @@ export type Landing =
   /** The node rejected the transaction in preflight and did not send it. */
   | { readonly outcome: 'rejected'; readonly why: string }
 
-// 120 seconds in total: a blockhash lasts about a minute, and its expiry is final 13 seconds later.
+// 120 seconds in total, because a blockhash lasts about a minute and its expiry must then become final.
 const pollMs = 500
 const pollsMax = 240
-// Send again every 2 seconds, because nodes drop transactions under load. The same transaction cannot pay twice.
+// Send again every 2 seconds, because nodes drop transactions under load.
 const resendEvery = 4
 const expiryEvery = 8
 

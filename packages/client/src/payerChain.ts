@@ -88,7 +88,7 @@ export function connectPayerChain({ rpcUrl, fetch = defaultFetch }: PayerChainOp
   }
 }
 
-// Bounds the cache of tokens. A payer uses a few services, so more entries would come from invented mints.
+// Maximum of tokens in the cache. More would come from invented mints, because a payer uses a few services.
 const knownMax = 100
 
 // The network charges rent for 128 bytes in addition to the data.
@@ -96,7 +96,7 @@ const accountOverheadBytes = 128n
 
 /**
  * True if the facts can be cached. Decimals and program of a mint never change, but a transfer fee may change each
- * epoch. If the service closes its account later, a payment fails on chain and moves no tokens.
+ * epoch.
  */
 function isLasting({ mint, paymentTokenAccount }: TokenFacts): boolean {
   return mint !== undefined && mint.transferFee === undefined && paymentTokenAccount.state === 'present'
@@ -171,8 +171,8 @@ async function readHoldings(rpc: SolanaRpc, { wallet, tokenAccount }: HoldingsQu
 const blockhashJson = z.object({ value: z.object({ blockhash: z.string(), lastValidBlockHeight: z.int() }) })
 
 async function latestBlockhash(rpc: SolanaRpc) {
-  // Use `confirmed`: a `finalized` blockhash is already 13 seconds old (32 slots), of the minute for which a payment is
-  // valid.
+  // Use `confirmed`, because a `finalized` blockhash is already about 13 seconds old, and a payment is valid for about
+  // a minute.
   const { value } = await rpc.call('getLatestBlockhash', [{ commitment: 'confirmed' }], blockhashJson)
   return value
 }

@@ -22,7 +22,7 @@ import { withinTime } from './timeLimit.ts'
 import { payToolCall } from './tool/toolCall.ts'
 
 export interface PayingFetch {
-  /** Like `fetch`. If the service asks for payment, pays within the limits, and returns the answer to the paid request. */
+  /** Like `fetch`. If the service asks for payment, pays within the limits and repeats the request. */
   (input: string | URL, init?: RequestInit): Promise<Response>
   /** Presents an earlier payment again. Signs no other payment. */
   resume(payment: PendingPayment, options?: ResumeOptions): Promise<Response>
@@ -36,8 +36,7 @@ export interface ResumeOptions {
 }
 
 /**
- * Creates a `fetch` that pays within the spending limit. Each call signs at most one payment. With the option `tab`, a
- * call may also sign a deposit.
+ * Creates a `fetch` that pays within the spending limit. With the option `tab`, a call may also buy a deposit.
  *
  * @example
  *   ;```ts
@@ -134,7 +133,6 @@ async function signQuote(payer: Payer, plan: PaymentPlan): Promise<PresentablePa
   return { ...signed, form, proof: encodeProof(form, { ...signed, secret: plan.quote.secret }) }
 }
 
-/** Uses the same limits and store as a payment for a quote. */
 async function paySponsored(payer: Payer, order: Order & { readonly sponsored: SponsoredOffer }): Promise<Response> {
   const { request, idempotencyKey, sponsored, offeredAtMs } = order
   const plan = await planSponsored(payer, sponsored)

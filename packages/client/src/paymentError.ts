@@ -45,7 +45,7 @@ export interface PaymentErrorParts {
   readonly cause?: unknown
 }
 
-/** The proof can no longer be used: this payment buys no answer. The package does not pay again. The caller decides. */
+/** The proof can no longer be used, so this payment buys no answer. The package does not pay again. */
 export class PaymentRefused extends PaymentError {
   override readonly name = 'PaymentRefused'
   readonly code = 'PAYMENT_REFUSED'

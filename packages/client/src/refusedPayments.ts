@@ -17,9 +17,9 @@ interface RefusedDeps {
 const checkedMax = 20
 
 /**
- * Tracks payments that a service refused after they were signed, including payments of other processes in the store. A
- * service could refuse a transaction and send it later. So its amount counts against the limits until the chain proves
- * that it cannot land, which takes about 90 seconds.
+ * Tracks payments that a service refused after they were signed, including those of other processes in the store. The
+ * service could still send such a transaction. So its amount counts against the limits until the chain proves that it
+ * cannot land.
  */
 export function createRefusedPayments({ chain, open, store }: RefusedDeps) {
   const held = new Map<string, Reservation>()

@@ -7,10 +7,10 @@ import { type QuoteProblem, quoteProblem } from './quoteProblem.ts'
 export type RentGuard = ReturnType<typeof createRentGuard>
 
 /**
- * Limits the rent that a payer pays. If the token account of a service does not exist, the payer creates it for about
- * 0.002 SOL. No spending limit covers this rent. A service could close the account, keep the rent, and give another
- * account in each quote, or refuse each payment that created it. So a paying fetch creates one account only. After a
- * call that signed such a payment, it pays the rent again only if the chain proves that the payment never lands.
+ * Limits the rent that a payer pays, because no spending limit covers it. If the token account of a service does not
+ * exist, the payer creates it. A service could close the account, keep the rent, and name another account in each
+ * quote. So a paying fetch creates one account. It pays rent again only if the chain proves that the earlier payment
+ * never lands.
  */
 export function createRentGuard(chain: Pick<PayerChain, 'findStatus' | 'finalizedTip'>) {
   let account: string | undefined

@@ -150,7 +150,7 @@ function checkAmounts(receipt: VerifiedReceipt, burnPercent: number | undefined)
   return isScaled ? undefined : invalid('amounts_wrong', 'requiredTokens and requiredBaseUnits are not one amount')
 }
 
-/** Nothing of a payment in dollars is burned: the treasury gets the share of the burn, and delivers tokens for the burn. */
+/** Nothing of a payment in dollars is burned. The treasury gets the share of the burn instead. */
 function dollarSplitOf({ burn = '0%', ...shares }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const treasuryPerMille = (perMilleOf(shares['treasury'] ?? '0%') ?? 0n) + (perMilleOf(burn) ?? 0n)
   return { ...shares, treasury: `${formatDecimal(treasuryPerMille, 1)}%`, burn: '0%' }

@@ -2,7 +2,7 @@ import type { Clock } from '@tollbook/core/clock'
 
 export interface OutputStream {
   write(text: string): unknown
-  /** True for a terminal. On stdout, a terminal gets text, and any other stream gets JSON. stderr always gets text. */
+  /** True for a terminal. On stdout, a terminal gets text, and any other stream gets JSON. */
   readonly isTTY?: boolean
 }
 

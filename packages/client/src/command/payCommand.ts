@@ -47,7 +47,7 @@ async function perform(deps: PayCommandDeps, order: PayOrder, stored: SavedPayme
   const { output } = order
   if (output !== undefined) await writeFile(output, bytes ?? `${JSON.stringify(body, null, 2)}\n`)
   reportAnswer(deps, { status, body, verdict, output, replayed: headers.get('idempotent-replay') === 'true' })
-  // Forget the payment only now: the payer has received the answer.
+  // Forget the payment only now, because until the answer is written the stored payment can obtain it again.
   await stored.forget()
   return verdict?.valid === false ? payExitCodes.receiptInvalid : exitCodeOfStatus(status)
 }

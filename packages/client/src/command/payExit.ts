@@ -5,7 +5,7 @@ import { SpendingLimitExceeded } from '../spendingLimit.ts'
 import { Fault } from '@tollbook/core/fault'
 import { UsageProblem } from './usageProblem.ts'
 
-/** Exit codes of the payer's command. A script can read from them whether paying again could pay twice. */
+/** Exit codes of the payer's command. They tell a script whether paying again could pay twice. */
 export const payExitCodes = {
   answered: 0,
   usage: 2,
@@ -29,7 +29,7 @@ export class DepositUnresolved extends Error {
   }
 }
 
-/** Undefined: the error is not an expected one, so it is a bug of this package or a failure such as a full disk. */
+/** Undefined for an error that is not expected, such as a bug of this package or a full disk. */
 export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | undefined {
   if (error instanceof DepositUnresolved) return payExitCodes.outcomeUnknown
   if (error instanceof UsageProblem) return payExitCodes.usage

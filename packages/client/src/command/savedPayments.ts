@@ -6,7 +6,7 @@ import type { PendingPayment } from '../pendingPayment.ts'
 
 export type SavedPayments = ReturnType<typeof openSavedPayments>
 
-/** Keeps each payment in a file that only the user can read, because anyone who reads a proof could use it. */
+/** Keeps payments in files that only the user can read, because anyone who reads a proof could use it. */
 export function openSavedPayments(folder: string) {
   const pathOf = ({ signature }: PendingPayment) => join(folder, `${signature}.json`)
   const stored = new Set<string>()

@@ -10,8 +10,7 @@ import type { Keypair } from './keypair.ts'
 
 /*
  * Version 0 transactions without lookup tables: https://solana.com/docs/core/transactions. Implemented here, because
- * libraries for them are too large for this package (docs/decisions/0034). A property test compares each byte with
- * @solana/web3.js.
+ * libraries for them are too large for this package (docs/decisions/0034).
  */
 
 export interface TransactionContent {

@@ -47,7 +47,7 @@ function pinsOf({ pins, protocols }: Payer): QuotePins {
   return protocols.length === 0 ? pins : others
 }
 
-// Bounds the known prices, because a route that serves files may have any number of paths.
+// Maximum of known prices, because a route that serves files may have any number of paths.
 const pricesMax = 1_000
 // Time for which a known price is used. If the token rises in that time, the debit permits more dollars than were
 // checked against the limits.
