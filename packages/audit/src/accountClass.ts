@@ -1,6 +1,6 @@
 /*
  * The account classes of docs/ledger.md, declared again for this auditor, so that a changed row in the database is
- * found. A class has the names of its accounts and the limits of their balances. Debits are positive.
+ * found. Debits are positive.
  */
 
 export interface AccountClass {

@@ -28,11 +28,11 @@ export interface AuditOptions {
     | { readonly kind: 'export'; readonly path: string }
   /** Keys that may sign checkpoints. If empty, the audit compares the roots, and no signature counts as verified. */
   readonly verifierKeys: readonly VerifierKey[]
-  /** Checkpoints that the auditor stored. They detect a rewrite of the whole ledger by someone who has the key. */
+  /** Checkpoints that the auditor stored. They detect a rewrite by someone who has the key. */
   readonly ownCheckpoints: readonly GivenCheckpoint[]
   /** Without the snapshot of holders that a payout plan names, the audit cannot derive the lines of the plan. */
   readonly snapshots?: readonly HolderSnapshot[]
-  /** False omits the check of the signed transactions, which takes a third to half of the time. */
+  /** False omits the check of the signed transactions, which takes a large part of the time. */
   readonly transactions: boolean
   /** Node to query for every payment, and for payments missing from the ledger. Undefined: no node. */
   readonly chain: ChainQuestion | undefined

@@ -82,7 +82,7 @@ interface ProgressLine {
   end(): void
 }
 
-/** Each update overwrites the line, which only a terminal can show. Writes nothing if stderr is not a terminal. */
+/** Writes nothing if stderr is not a terminal, because only a terminal can overwrite a line. */
 function openProgressLine(stream: CommandStream): ProgressLine {
   if (stream.isTTY !== true) return { update: () => undefined, end: () => undefined }
   let shown = ''
@@ -101,7 +101,7 @@ function openProgressLine(stream: CommandStream): ProgressLine {
   }
 }
 
-/** Describes a node that does not answer. Shows only the host, because the path of the URL may contain a key. */
+/** Shows only the host of the node, because the path of the URL may contain a key. */
 function troubleText(rpcUrl: string, method: string): string {
   const { host } = new URL(rpcUrl)
   return `the Solana node ${host} does not answer ${method} usably; it is asked up to ${attemptsMax} times, for ${timeoutMs / 1_000} s each, with pauses of a minute in all`
@@ -121,8 +121,8 @@ async function readQuestion(args: AuditArguments, deps: AuditCommandDeps): Promi
   if (exportFile !== undefined && database !== undefined) {
     throw new UsageError('EXPORT: is given together with --database; audit one of them at a time')
   }
-  // The audit of an export needs no database, unless `--chain` has no URL. The URL then comes from the configuration of
-  // this machine's service.
+  // The audit of an export needs the ledger's database only if `--chain` has no URL. That URL comes from the
+  // configuration of this machine's service.
   const needsLedger = exportFile === undefined || chain === true
   const ledger = needsLedger ? await deps.findLedger(database) : undefined
   return {

@@ -45,8 +45,7 @@ export async function auditDatabase(
     await replay.tiles.compare(source, false)
     await run.rest()
   }
-  // Save the state before the final checks, because the next audit continues from this state and has a later end. The
-  // next audit also compares the tiles that no checkpoint covers yet.
+  // Save the state before the final checks, because the next audit has a later end.
   await run.end()
   await replay.tiles.compare(source, true)
   replay.finish()

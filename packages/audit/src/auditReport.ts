@@ -40,7 +40,7 @@ export interface AuditReport {
   readonly durationMs: number
 }
 
-/** Exit codes of the command. Codes 3 to 7 are verdicts, of which the command returns the highest. */
+/** Exit codes of the command. A script can distinguish the verdicts, which are the codes 3 to 7. */
 export const auditExitCodes = {
   holds: 0,
   failed: 1,
@@ -60,7 +60,7 @@ const brokenCodes: Readonly<Record<Aspect, number>> = {
   completeness: auditExitCodes.incomplete,
 }
 
-/** Returns the highest exit code of all aspects. A broken aspect thus outranks a part that can no longer be checked. */
+/** Returns the highest exit code of all aspects, so a broken aspect outranks a part that can no longer be checked. */
 export function exitCodeOf({ verdicts }: AuditReport): number {
   const codes = aspects.map((aspect) => {
     const { status } = verdicts[aspect]

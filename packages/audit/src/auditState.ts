@@ -11,7 +11,7 @@ const stateVersion = 12
 // "toll" in ASCII. SQLite stores this number in the file, so a file of another program is rejected.
 const applicationId = 0x746f6c6c
 const privateFile = 0o600
-// Size of SQLite's cache in KiB. It limits the memory of the audit, even for a long ledger.
+// Size of SQLite's cache in KiB, so that a long ledger does not fill the memory.
 const cacheKib = 32_768
 
 export type StateRow = Readonly<Record<string, SQLOutputValue>>
@@ -76,7 +76,7 @@ export class AuditState implements Disposable {
 
   /**
    * Returns the content that was saved under this name, or `fresh` if there is none. `save` writes the content with the
-   * rest of the state. `StateDocument` calls this once for each name.
+   * rest of the state.
    */
   open<T extends object>(name: string, fresh: T): T {
     const stored = this.#database.prepare('select content from documents where name = ?').get(name)?.['content']

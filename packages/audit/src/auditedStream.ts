@@ -46,7 +46,7 @@ export const auditedStream = z.object({
   attemptId: text,
   orderDigest: text,
   leaseMs: count,
-  /** True if the payer sent the whole price without a burn, so that the service has to make the burn. */
+  /** True if the payer did not burn the whole burn of the price, so that the service has to make it. */
   isPaidWhole: flag.default(false),
   /** Metered price of a debit, as JSON text. Null: the price is fixed. */
   metered: optionalText,

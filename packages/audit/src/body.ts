@@ -19,7 +19,7 @@ export function parseCanonical(body: Buffer): unknown {
   // Decoding replaces invalid bytes without an error.
   if (!isUtf8(body)) throw new UnreadableBody('it is not UTF-8')
   const value = parseJson(text)
-  // Most bodies have sorted keys, and JSON.stringify is then canonical. This comparison is several times as fast.
+  // A text with sorted keys is canonical if JSON.stringify returns the same text, which is faster to test.
   const isCanonical = hasSortedKeys(value) ? JSON.stringify(value) === text : canonicalText(value) === text
   if (!isCanonical) throw new UnreadableBody('it is not in its canonical spelling')
   return value

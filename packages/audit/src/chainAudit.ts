@@ -63,8 +63,8 @@ const chainFigures = new StateDocument('chain', (): ChainFigures & { isAsked: bo
 })
 
 /**
- * Compares the ledger with the chain in both directions. This class checks that recorded events are on chain.
- * `findUnrecordedTransfers` finds transfers on chain that are missing from the ledger.
+ * Compares the ledger with the chain in both directions. This class checks recorded events. `findUnrecordedTransfers`
+ * finds transfers that are missing from the ledger.
  */
 export class ChainAudit {
   readonly figures: ChainFigures
@@ -92,7 +92,7 @@ export class ChainAudit {
     this.#unrecorded = { node, replay, recordedWithinMs, figures }
   }
 
-  /** Only queues the facts, so that the next `drain` can send many requests to the node at the same time. */
+  /** Queues the facts, so that the next `drain` can send several requests to the node at the same time. */
   note({ event, onChain }: ReadEvent, position: number): void {
     const said = onChain()
     if (said !== undefined) this.#waiting.push({ signature: signatureOf(event.stream), position, said })
@@ -101,7 +101,7 @@ export class ChainAudit {
   async drain(): Promise<void> {
     const waiting = this.#waiting
     this.#waiting = []
-    // Call `all` before any request. It throws if the ledger has no payment wallet and the auditor did not supply one.
+    // Call `all` before a request, because it throws if neither the ledger nor the auditor names a payment wallet.
     if (waiting.length > 0) this.#wallets.all()
     const work = async (): Promise<void> => {
       for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await this.#verify(next)
@@ -138,7 +138,7 @@ export class ChainAudit {
     if (said.is === 'change') return this.#verifyChange({ ...said, signature, position })
     const landed = await this.#find({ signature, slot: said.finalizedSlot })
     if (landed === undefined) return
-    // Check that a failed burn did not land. The next round repeats it, so a landed burn would be made twice.
+    // Check that a failed burn did not land, because a later round repeats it.
     const isGone = landed === 'absent' || hasFailed(landed)
     if (isGone || (said.is === 'dropped' && !(await this.#hasArrived(landed, said.mint)))) this.figures.dropped++
     else if (said.is === 'dropped') this.#leaveOpen({ signature, position, said: 'landed', slot: landed.slot })
@@ -152,7 +152,7 @@ export class ChainAudit {
     if (landed === undefined) return
     if (hasFailed(landed)) return this.#leaveOpen({ signature, position, said: 'failed', slot: landed.slot })
     const message = await this.#findContradiction(landed, settlement)
-    // After a fork, the same transaction may land in another slot with different effects. The ledger must then have
+    // After a fork, the same transaction may land in another slot with different effects. A later event must then have
     // reversed the payment.
     if (message !== undefined && landed.slot !== slot)
       this.#leaveOpen({ signature, position, said: 'unpaid', slot: landed.slot, message })

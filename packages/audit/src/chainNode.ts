@@ -16,7 +16,7 @@ export interface ChainNode {
   signaturesOf(account: string, before: string | undefined): Promise<readonly AccountSignature[]>
   /** Returns the oldest slot whose transactions the node has. An older one is pruned, not missing from the chain. */
   firstSlot(): Promise<number>
-  /** Waits until the slot is final, which takes about 13 s on a running chain. False if the slot does not become final. */
+  /** Waits until the slot is final. False if the slot does not become final. */
   untilFinal(slot: number): Promise<boolean>
   tokenProgramOf(mint: string): Promise<string>
   /** Returns the confirmed balance of a token account, in base units; 0 if it does not exist. */
@@ -119,8 +119,8 @@ const finalityPollMs = 1_000
 const finalityPollsMax = 60
 
 /**
- * Creates the method `untilFinal`. It waits at most one minute for the first slot that does not become final. Later
- * calls do not wait, because the chain has stopped.
+ * Creates the method `untilFinal`. After one slot that did not become final in time, later calls do not wait, because
+ * the chain has stopped.
  */
 function createFinalityWait(deps: ChainNodeDeps): ChainNode['untilFinal'] {
   let pollsMax = finalityPollsMax
@@ -139,7 +139,7 @@ export const attemptsMax = 8
 const firstWaitMs = 500
 const waitMaxMs = 30_000
 export const timeoutMs = 30_000
-/** Time after which the command says that it waits. All attempts of one question may take five minutes. */
+/** Time after which the command says that it waits, in milliseconds. */
 const slowMs = 5_000
 const answerBytesMax = 16 * 1024 * 1024
 

@@ -28,7 +28,7 @@ export interface VerifierKey {
   readonly key: KeyObject
 }
 
-// A checkpoint has about 200 characters, and one with 16 post-quantum cosignatures about 80,000.
+// A checkpoint with 16 post-quantum cosignatures has about 80,000 characters.
 const noteCharactersMax = 100_000
 // C2SP permits every character in a name, except Unicode spaces and the plus sign.
 const signatureLine = /^— ([^\p{White_Space}+]+) ([A-Za-z0-9+/]+={0,2})$/u

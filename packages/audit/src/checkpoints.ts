@@ -128,8 +128,7 @@ const pageRows = 1_000
 
 export function storedCheckpoints(source: DatabaseSource): NonNullable<CheckpointDeps['stored']> {
   return async (afterSize) => {
-    // Stop at a size that JavaScript cannot represent exactly. Only a forged checkpoint is this large, and no valid one
-    // follows.
+    // Stop at a size that JavaScript cannot represent exactly, because only a forged checkpoint is this large.
     if (afterSize > Number.MAX_SAFE_INTEGER) return []
     const rows = await source.rows<{ size: string; root: Buffer | null; note: string | null }>(
       `select size, root, note from ledger.checkpoints where size > $1 order by size limit ${pageRows}`,

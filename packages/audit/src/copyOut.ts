@@ -4,7 +4,7 @@ import { AuditFault } from './auditFault.ts'
 /** Consecutive rows of a COPY, each in the binary format. */
 export type CopyBlock = readonly Buffer[]
 
-// Minimum size of a block in bytes. It has a few hundred rows, because most rows have about 1 kB.
+// Minimum size of a block in bytes, so that a block has hundreds of usual rows.
 const blockBytes = 512 * 1024
 // Maximum of blocks that wait for the reader. At this number, reading from the server pauses.
 const waitingMax = 4
@@ -13,7 +13,7 @@ const trailerBytes = 2
 
 /**
  * Reads `COPY … TO STDOUT (FORMAT binary)` through node-postgres as blocks of rows. Rows are not converted to objects,
- * because that would take long for a million rows.
+ * because that would be slow for a large ledger.
  */
 export class CopyOut implements pg.Submittable {
   readonly #text: string
@@ -51,8 +51,7 @@ export class CopyOut implements pg.Submittable {
   handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
     const row = this.#isFirst ? chunk.subarray(binaryHeaderBytes) : chunk
     this.#isFirst = false
-    // Skip the trailer, which is a column count of -1 in two bytes. If the COPY has no rows, the trailer follows the
-    // header in the same chunk.
+    // Skip the trailer, which is a column count of -1 in two bytes.
     if (row.length <= trailerBytes) return
     // Copy the chunk, because it is a part of the connection's buffer, which later data overwrites.
     this.#rows.push(Buffer.from(row))

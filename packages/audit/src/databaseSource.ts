@@ -6,7 +6,7 @@ import { type CopyBlock, CopyOut, unreadable } from './copyOut.ts'
 export interface DatabaseSource extends AsyncDisposable {
   /** Runs a COPY of the query in the second session. Read one COPY to its end before the next one starts. */
   copy(query: string): AsyncGenerator<CopyBlock>
-  /** Runs a COPY in the third session during the replay, because deriving the reports takes about as long. */
+  /** Runs a COPY in the third session, so that it can run during the replay. */
   copyBeside(query: string): AsyncGenerator<CopyBlock>
   rows<T extends pg.QueryResultRow>(query: string, values?: readonly unknown[]): Promise<readonly T[]>
   mayRead(table: string): Promise<boolean>
@@ -30,8 +30,7 @@ const besideSettings = ["work_mem = '128MB'", 'jit = off', 'enable_nestloop = of
 
 /**
  * Opens one snapshot and shares it with two more sessions, so that all tables are consistent while the service writes.
- * The first session answers queries. The second session copies one table after the other. The third session derives the
- * reports. The privileges of `tollbook_reader` are sufficient.
+ * The privileges of `tollbook_reader` are sufficient.
  */
 export async function openDatabaseSource(databaseUrl: string): Promise<DatabaseSource> {
   const sessions: pg.Client[] = []

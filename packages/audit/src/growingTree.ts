@@ -5,8 +5,8 @@ const nodePrefix = 1
 
 /**
  * Merkle tree of RFC 6962, 2.1, that grows by one leaf at a time. It stores one hash per level, so its memory grows
- * with the logarithm of its size. The root can be read at every size. Hashes are strings with one character per byte,
- * because Node creates them four times as fast as Buffers.
+ * with the logarithm of its size. Hashes are strings with one character per byte, because Node creates them faster than
+ * Buffers.
  */
 export class GrowingTree {
   readonly #state: TreeState

@@ -3,7 +3,7 @@ import { releasedFunctions } from './releasedFunctions.ts'
 
 /*
  * Compares the functions of the database with this release. A superuser could replace a function, such as the append,
- * and the new rows would still agree with their events. This program hashes the catalog rows itself, because the
+ * and the new rows would still agree with their events. This program hashes the definitions itself, because the
  * database is not trusted.
  */
 

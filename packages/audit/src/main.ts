@@ -5,8 +5,7 @@ import { UsageError } from './commandArguments.ts'
 
 /* Entry point of `tollbook-audit`, for an auditor who has only this package. */
 
-// Use one thread per core to verify signatures. More threads take about 10 % longer, because they compete with the
-// reader.
+// Use one thread per core to verify signatures. More threads would compete with the reader.
 process.env['UV_THREADPOOL_SIZE'] ??= String(availableParallelism())
 
 const interrupted = new AbortController()

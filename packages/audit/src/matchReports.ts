@@ -22,7 +22,7 @@ export const reportTables = [
 /** Result of the query that derives the reports, while it runs. Undefined if the role may not read the reports. */
 export type DerivedReports = AsyncGenerator<CopyBlock> | undefined
 
-/** Starts the query that derives the reports in a separate session, because it takes about as long as the replay. */
+/** Starts the query that derives the reports in a separate session, so that it runs during the replay. */
 export async function deriveReports(source: DatabaseSource): Promise<DerivedReports> {
   for (const table of reportTables) if (!(await source.mayRead(`reports.${table}`))) return undefined
   return source.copyBeside(reportsQuery)

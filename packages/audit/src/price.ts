@@ -27,8 +27,7 @@ const statedPrice = z.strictObject({
   tokenPriceAttoUsd: usd,
 })
 
-// Maximum of cached prices. Thousands of consecutive payments share a few prices, so each price is parsed and checked
-// once.
+// Maximum of cached prices. Consecutive payments share a few prices, so the cache saves most parses and checks.
 const cacheMax = 1_000
 const cache = new Map<string, AuditedPrice>()
 

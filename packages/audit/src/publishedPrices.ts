@@ -47,17 +47,16 @@ export function readMetered(text: string): MeteredTerms {
   return meteredTerms.parse(JSON.parse(text))
 }
 
-// Accept prices of lists that were replaced at most three days ago. A quote is valid for minutes and its payment may be
-// presented minutes later, but earlier releases permitted half a day for each, and clocks differ.
+// Accept prices of lists that were replaced at most three days ago. Earlier releases permitted half a day for a quote
+// and half a day for its payment, and clocks differ.
 const offeredForMs = 3 * 24 * 60 * 60 * 1000
 
 const splitsQuery = `select split from lists where supersededAtMs is null or supersededAtMs >= ?
   group by split order by max(id) desc`
 
 /**
- * Stores the published price lists and finds the prices that a payment may have. A price is accepted unless its last
- * list was replaced more than `offeredForMs` before the payment landed. All lists are stored, because an outage can
- * delay the record of a payment.
+ * Stores the published price lists and finds the prices that a payment may have. All lists are stored, because an
+ * outage can delay the record of a payment.
  */
 export class PublishedPrices {
   readonly #state: AuditState

@@ -1,7 +1,6 @@
 /*
- * Derives the report tables (docs/finance.md) from all events up to their position at once. The service instead adds
- * ranges of positions. Postgres computes the sums, because a ledger may have as many wallets as payments. The query
- * runs during the replay, in the same snapshot. The replay checks the columns that the sums use.
+ * Derives the report tables (docs/finance.md) from all events up to their position at once, while the service adds
+ * ranges of positions. Postgres computes the sums, because a ledger may have as many wallets as payments.
  */
 
 /** Derives one row for each stream in the list of payments: payments, unmatched transfers, debits and closed tabs. */

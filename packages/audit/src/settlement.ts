@@ -23,10 +23,7 @@ export const settlement = z.strictObject({
 
 export type AuditedSettlement = z.infer<typeof settlement>
 
-/**
- * Returns the amount in base units that must arrive. It is the required amount, less the burn if the payer burned it in
- * the payment.
- */
+/** Returns the amount in base units that must arrive: the required amount, less the burn if the payer burned it. */
 export function dueOf(settlement: AuditedSettlement): bigint {
   const { requiredBaseUnits, burnBaseUnits } = settlement.price
   return isPaidWhole(settlement) ? requiredBaseUnits : requiredBaseUnits - burnBaseUnits

@@ -7,7 +7,7 @@ export type Cell = string | number | bigint | boolean | null
 export const amount = z.string().transform(BigInt)
 export const flag = z.number().transform((value) => value === 1)
 
-// Maximum number of rows of one table that stay in memory after an event. Each row has 500 bytes to 1 kB.
+// Maximum number of rows of one table that stay in memory after an event. A row has up to about 1 kB.
 const recentMax = 8_000
 
 export interface TableOf<R> {

@@ -73,7 +73,7 @@ export class StoredTransactions {
   }
 
   /**
-   * Returns whether the signatures are valid. A payment that the service submits is stored twice, before it is sent and
+   * Returns whether the signatures are valid. A payment that the service submits is stored before it is sent and again
    * after it landed. The second event reuses the first result.
    */
   #holds(
@@ -109,8 +109,7 @@ export class StoredTransactions {
   }
 }
 
-// Maximum of cached key objects. Few wallets make most payments, and creating a key takes a quarter as long as
-// verifying a signature with it.
+// Maximum of cached key objects. Few wallets make most payments, and creating a key is slow.
 const keysMax = 2_000
 // Maximum of submitted transactions whose result is cached until they land. A sent transaction usually lands within
 // seconds.

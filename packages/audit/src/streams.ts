@@ -31,8 +31,8 @@ const openAppend = new StateDocument('openAppend', (): { append: OpenAppend | un
 export const unknownMark = '?'
 
 /**
- * Follows every stream from its first event, by the steps that its kind declares. An impossible event is a finding, and
- * the stream then takes the state to which the event leads. One error is thus not reported a hundred times.
+ * Follows every stream from its first event, by the steps that its kind declares. After an impossible event, the stream
+ * takes the state to which the event leads, so that one error does not cause many findings.
  */
 export class Streams {
   readonly #findings: Findings

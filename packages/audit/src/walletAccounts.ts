@@ -6,7 +6,7 @@ import { associatedTokenAccount } from './tokenAccountAddress.ts'
 export class WalletAccounts {
   readonly #node: ChainNode
   readonly #tokenPrograms = new Map<string, Promise<string>>()
-  /** Cache of derived addresses by mint and wallet. The derivation of one address takes 0.1 ms or more. */
+  /** Cache of derived addresses by mint and wallet, because the derivation is slow. */
   readonly #tokenAccounts = new Map<string, string>()
 
   constructor(node: ChainNode) {

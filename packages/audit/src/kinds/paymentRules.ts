@@ -65,8 +65,7 @@ function judgeSettlement({ settlement, stream, effectiveAt }: Of<'verified'>, { 
   }
   if (priceList !== undefined && !ledger.prices.has(priceList, price.digest))
     blame('price_not_published', `price list ${priceList} does not have this price for ${price.endpoint}`)
-  // The payer burns the whole amount inside the payment, or nothing. If the payer burns nothing, the service owes the
-  // burn.
+  // A partial burn is wrong, because the service owes the whole burn unless the payer burned all of it.
   if (isPaidWhole(settlement) && burnedBaseUnits !== 0n)
     blame('payment_short', `${burnedBaseUnits} were burned of ${price.burnBaseUnits}`)
   const dueBaseUnits = dueOf(settlement)
