@@ -19,8 +19,8 @@ import type { DemoCaller } from '../../product/productFacts.ts'
 import { bounded, boundedInteger, objectWith, oneOf, text, yesOrNo } from '../../product/text.ts'
 
 /*
- * The chat product in OpenAI's wire format, for OpenAI's client libraries. The body must match that format exactly, so
- * it cannot contain our envelope. The receipt is sent in a header, or as the last event of a stream.
+ * The chat product in OpenAI's wire format, for OpenAI's client libraries. The receipt is sent in a header or as the
+ * last event of a stream, because the body cannot contain our envelope.
  */
 
 const part = z.strictObject({ type: oneOf(['text']), text: messageText })
@@ -47,7 +47,7 @@ const stopText = text({
 const orderShape = (rules: ModelRules) => {
   const tokensMost = tokenLimit(rules).exactOptional()
   return z.strictObject({
-    // OpenAI's clients always send `model`. A request without `model` is answered by a server's default model.
+    // A server's default model answers a request without `model`.
     model: modelName(rules).exactOptional(),
     messages: conversation(message).meta({ description: `1 to 50 messages, ${conversationRule}` }),
     temperature: temperature.exactOptional(),

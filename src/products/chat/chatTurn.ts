@@ -130,8 +130,7 @@ export async function askWhole(chat: Chat, request: ChatRequest, job: Job): Prom
   return { ...answered, answer: cutReply(answered.answer, charactersMaxOf(request)) }
 }
 
-// Bound for servers that ignore the token limit. No token of a known language model has more than 128 characters, so a
-// longer reply exceeds the paid tokens.
+// Bound for servers that ignore the token limit. Tokens of known language models have at most 128 characters.
 const charactersOfToken = 128
 
 function charactersMaxOf({ tokensMax, charactersMax }: Pick<ChatRequest, 'tokensMax' | 'charactersMax'>): number {
@@ -209,8 +208,8 @@ function failedOf(kinds: readonly UpstreamFailure['kind'][]): Failure {
 
 /**
  * Yields the texts of a streamed reply, within the time limit and the paid tokens. A reply that reaches a limit ends
- * normally, with finish reason `length`. If it failed instead, a caller could receive long texts without paying. No
- * text is awaited after `streamMsMax - silentMsMax`, so that a silent server fails before the time limit.
+ * normally, with finish reason `length`, because a caller does not pay for a failed reply. No text is awaited after
+ * `streamMsMax - silentMsMax`, so that a silent server fails before the time limit.
  */
 export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<string, ChatEnd, void> {
   const { clock, liveness, chatLimits } = chat

@@ -57,8 +57,7 @@ function openCrypto(deps: ProviderDeps): ProductHandler<CryptoOrder> {
   const coinGecko = openCoinGecko(deps)
   const krakenTables = openKrakenTables(deps)
   const coins = openCoins(deps, createCoinGecko(deps, coinGecko))
-  // Do not probe these sources, because the price source already probes CoinGecko. Probes would also end at Kraken's
-  // first answer, although Kraken lists only some of the coins.
+  // Do not probe these sources, because the price source already probes CoinGecko.
   const unprobed = { ...deps, isProbed: false }
   const history = createSource<CryptoHistoryQuery, PriceHistory>(unprobed, {
     what: 'the history of a cryptocurrency price',

@@ -68,8 +68,7 @@ function providerSources(provider: NewsProvider): readonly NewsSource[] {
   }))
 }
 
-// Interval between two polls of a feed. Publishers usually state 15 minutes as `ttl`. Unchanged feeds are cheap,
-// because polls are conditional requests.
+// Interval between two polls of a feed. Unchanged feeds are cheap, because polls are conditional requests.
 const feedEveryMs = 15 * 60 * 1000
 
 function feedSource({ clock, readFeed, feedPool }: NewsSourcesDeps, feed: Feed, place: number): NewsSource {

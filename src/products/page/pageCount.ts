@@ -1,5 +1,5 @@
 export async function pageCount(bytes: Uint8Array): Promise<number> {
-  // Import the library on first use, because it has 2 MB.
+  // Import the library on first use, because it is large.
   const { getDocumentProxy } = await import('unpdf')
   // Pass a copy of the bytes, because the library detaches the buffer.
   const document = await getDocumentProxy(Uint8Array.from(bytes))

@@ -83,7 +83,7 @@ const paperInches: Record<(typeof paperFormats)[number], { readonly width: numbe
   Tabloid: { width: 11, height: 17 },
 }
 // Minimum of width and height between the margins, in CSS pixels. Chromium refuses a page without space between its
-// margins. Less than 36 pixels is too narrow for a word.
+// margins.
 const roomPixelsMin = 36
 
 interface Paper {

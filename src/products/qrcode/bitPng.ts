@@ -2,8 +2,8 @@ import { crc32, deflateSync } from 'node:zlib'
 
 /**
  * Encodes a black and white square as PNG (ISO/IEC 15948) with one bit per pixel. `lines` has one entry per row: a zero
- * byte, which means no filter, then the pixels from left to right. A set bit is white. A general encoder works on 32
- * bits per pixel and needed 5 ms for 256 by 256 pixels.
+ * byte, which means no filter, then the pixels from left to right. A set bit is white. A general encoder is slower,
+ * because it works on 32 bits per pixel.
  */
 export function bitPng(size: number, lines: Buffer): Buffer {
   const header = Buffer.alloc(13)

@@ -12,10 +12,7 @@ export interface QrOrder {
 
 const errorCorrectionLevel = 'M'
 
-/**
- * The data URI of a picture with exactly `size` by `size` pixels. Drawing 2,048 bytes takes 20 ms, so large codes are
- * drawn in a worker thread.
- */
+/** The data URI of a picture with exactly `size` by `size` pixels. */
 export async function qrImage(order: QrOrder): Promise<string> {
   if (order.format === 'svg') return `data:image/svg+xml;base64,${Buffer.from(await svgOf(order)).toString('base64')}`
   return `data:image/png;base64,${pngOf(order).toString('base64')}`
@@ -37,7 +34,7 @@ function svgOf(order: QrOrder): Promise<string> {
 
 /**
  * Draws a PNG in which every module has the same whole number of pixels. Remaining pixels widen the quiet zone. The
- * library's own PNG scales by a fraction: modules then differ in width, and some pictures are a pixel too small.
+ * library's own PNG scales by a fraction, so its modules differ in width.
  */
 function pngOf(order: QrOrder): Buffer {
   const { modules } = QRCode.create(segmentsOf(order), { errorCorrectionLevel })

@@ -12,15 +12,15 @@ export interface QrPool {
   close(): Promise<void>
 }
 
-// One thread, because two threads on two cores would starve the event loop. The largest code takes 27 ms, so the thread
-// draws 200 orders before the deadline of an attempt.
+// One thread, because two threads on two cores would starve the event loop. The largest code takes about 27 ms, so a
+// full queue takes about 5 s.
 const threads = 1
 const waitingMax = 200
-// Memory limit of a thread. The largest code takes about 10 MB. The limit stops a runaway thread before it exhausts the
-// memory of the process.
+// Memory limit of a thread. It stops a runaway thread before it exhausts the memory of the process.
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 
-// Codes up to this size are drawn directly. Drawing takes 0.2 ms, as long as the transfer to a thread and back.
+// Codes up to this size are drawn directly, because drawing them takes no longer than the transfer to a thread and
+// back.
 const small = { dataBytes: 62, size: 256 }
 
 const dataUri = z.string().startsWith('data:image/')

@@ -15,7 +15,7 @@ export const placeSearch: FreeSearch = {
     longitude: z.number(),
   }),
   example: { query: 'Valencia' },
-  // Finds only whole names. An index of name prefixes would take more memory than the 135,000 names themselves.
+  // Finds only whole names, because an index of name prefixes would take much memory.
   find(query, limit) {
     const search = findPlace(openGazetteer(), query)
     if (search.kind === 'unlisted') return []

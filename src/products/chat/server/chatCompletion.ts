@@ -7,8 +7,8 @@ import { unlessSilent } from '../../../outbound/unlessSilent.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 
 /*
- * Readers for whole and streamed answers of `POST /chat/completions`. Failure messages never quote the server, because
- * some servers repeat the API key in their errors.
+ * Readers for answers of `POST /chat/completions`. Failure messages never quote the server, because some servers repeat
+ * the API key in their errors.
  */
 
 export interface AnsweringServer {
@@ -21,8 +21,8 @@ const count = z.int().min(0).nullish().catch(null)
 const usage = z.object({ prompt_tokens: count, completion_tokens: count, total_tokens: count }).nullish().catch(null)
 const model = z.string().min(1).max(200).optional().catch(undefined)
 /**
- * A text, or a list of parts whose texts form the reply. Servers send a model's reasoning in parts of another type
- * (Mistral: `thinking`) or in other fields (`reasoning_content`, `reasoning`). These schemas ignore the reasoning.
+ * A text, or a list of parts whose texts form the reply. These schemas ignore a model's reasoning, which servers send
+ * in parts of another type or in other fields.
  */
 const content = z.union([z.string(), z.array(z.object({ type: z.string(), text: z.string().optional() }))]).nullish()
 const written = { content, refusal: z.string().nullish() }

@@ -42,9 +42,9 @@ export interface ChatServerOptions {
 
 const pauseMinMs = 1_000
 const pauseMs = 5_000
-// After a refusal, pause for 30 s: requests fail until the operator changes the key, the credits or the model.
+// Pause after a refusal. Requests would fail until the operator changes the key, the credits or the model.
 const refusedRestMs = 30_000
-// Enough for the longest configurable output. 32,768 tokens have about 150 kB, and a JSON escape can need six bytes for
+// Enough for the longest configurable output: 32,768 tokens have about 150 kB, and a JSON escape may need six bytes for
 // one byte of text.
 const answerBytesMax = 1024 * 1024
 
@@ -55,7 +55,6 @@ interface ChatServerState {
   limitName: RequestForm['limitName']
 }
 
-/** Reads error bodies to classify a failure, but never quotes them, because some servers repeat the API key. */
 export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions): ChatServer {
   const { label, baseUrl, models, apiKey, timeoutMs } = options
   const upstream = createUpstream(deps, {

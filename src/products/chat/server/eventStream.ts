@@ -1,6 +1,6 @@
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 
-// A chunk of a chat has a few hundred bytes, but a server may send a whole answer as one event.
+// Large enough for a whole answer, because a server may send it as one event.
 const eventCharactersMax = 1024 * 1024
 
 /** Yields the `data` of each event of an event stream (WHATWG HTML, 9.2). Other event fields are ignored. */

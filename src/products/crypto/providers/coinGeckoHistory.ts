@@ -20,7 +20,7 @@ const spans: Readonly<Record<HistoryRange, { readonly days: string; readonly int
   '7d': { days: '7', intervalMs: 240 * minute },
   '30d': { days: '30', intervalMs: 240 * minute },
 }
-// CoinGecko updates the history every 15 minutes, and adds a bar only after the bar has ended.
+// CoinGecko adds a bar only after the bar has ended.
 const renewedMs = 30 * minute
 
 const rows = z.array(z.tuple([z.number(), z.number(), z.number(), z.number(), z.number()])).max(250)

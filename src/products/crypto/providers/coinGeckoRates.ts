@@ -10,10 +10,7 @@ const answer = z.object({
   rates: z.record(z.string(), z.object({ value: z.number(), type: z.string() }).nullable().catch(null)),
 })
 
-/**
- * Derives exchange rates from the prices of bitcoin. The answer has no timestamp. CoinGecko updates the rates every
- * five minutes.
- */
+/** Derives exchange rates from the prices of bitcoin. The answer has no timestamp. */
 export function createCoinGeckoRates(upstream: Upstream, clock: Clock): RatesProvider {
   return {
     name: 'coingecko',

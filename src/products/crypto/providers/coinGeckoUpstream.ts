@@ -7,7 +7,7 @@ import { baseUrlOf, openUpstreamOf } from '../../../outbound/publicUpstream.ts'
 import type { ProviderDeps } from '../../../sourcing/provider.ts'
 
 // CoinGecko's limit without a key is 5 requests a minute per address. With a free key, older documents state 30 a
-// minute, and newer documents 100.
+// minute.
 const pacePublic = { requests: 5, perSeconds: 60 }
 const paceWithKey = { requests: 30, perSeconds: 60 }
 const publicBase = 'https://api.coingecko.com/api/v3'

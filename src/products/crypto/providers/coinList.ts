@@ -15,12 +15,11 @@ export interface CoinList {
   mayHave(query: CryptoQuery): boolean
 }
 
-// The list has 17,000 coins of about 90 bytes each, which is 1.5 MB.
+// The list has about 1.5 MB.
 const bytesMax = 8 * 1024 * 1024
 const timeoutMs = 20_000
 const hour = 60 * 60 * 1000
-// Reading the list every six hours is often enough: a coin is sold only once it has a rank, some days after it is
-// listed.
+// Reading the list every six hours is often enough, because a new coin gets a rank some days after it is listed.
 const renewMs = 6 * hour
 const validMs = 24 * hour
 const retryMs = hour / 6

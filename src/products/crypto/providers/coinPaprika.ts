@@ -34,7 +34,7 @@ const ticker = z.object({
 
 /**
  * Covers only coins whose CoinPaprika id is in our list. A search by symbol could find a different coin than CoinGecko,
- * because hundreds of tokens share some symbols.
+ * because many tokens share a symbol.
  */
 export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
   const key = deps.upstreams.COINPAPRIKA?.apiKey

@@ -26,9 +26,8 @@ export type CryptoPrice = {
 export type CryptoProvider = Provider<CryptoQuery, CryptoPrice>
 
 /**
- * Tolerances between providers. Venues usually differ by less than one per cent, but CoinGecko is one to two minutes
- * late, and CoinPaprika up to ten minutes. Providers define volume and capitalisation differently. The wide tolerances
- * for these figures only detect a wrong unit or a wrong coin.
+ * Tolerances between providers. The figures of some providers are minutes old. Providers define volume and
+ * capitalisation differently, so the wide tolerances for these figures only detect a wrong unit or a wrong coin.
  */
 export const cryptoAgreement: AgreementRule = {
   main: 'price',
@@ -74,7 +73,7 @@ export interface CryptoFigures {
   readonly others: readonly string[]
 }
 
-// Show at most ten alternatives, because hundreds of tokens share some symbols.
+// Maximum of alternatives in an answer, because many tokens share a symbol.
 const alternativesMax = 10
 
 /** Throws if a sold field is missing, so that a missing change or capitalisation is never sold as zero. */
@@ -134,8 +133,7 @@ function detailsOf({ id, name, rank, high, low, supply }: CryptoFigures) {
   }
 }
 
-// Bounds that detect defective answers. Every coin costs less than a hundredth of `priceMax`. All coins together are
-// worth at most a tenth of `marketCapMax`.
+// Bounds that detect defective answers. They are far above the price of any coin and the value of all coins.
 const priceMax = 1e8
 const marketCapMax = 1e14
 // Tolerate a difference of 20 %, because price, capitalisation and supply are from different moments.

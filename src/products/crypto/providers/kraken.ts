@@ -9,7 +9,7 @@ import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 export const krakenBase = 'https://api.kraken.com'
 // Kraken documents a limit of about one request a second.
 const pacePublic = { requests: 1, perSeconds: 1 }
-// The check delays a caller by at most one second. A slower answer is ignored.
+// Short, because a caller waits for this check. A slower answer is ignored.
 const timeoutMs = 1_000
 
 const answer = z.object({

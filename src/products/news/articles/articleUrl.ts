@@ -2,8 +2,8 @@ import { domainToUnicode } from 'node:url'
 import { findUrlProblem } from '../../../outbound/urlGuard.ts'
 
 /*
- * Cleaning of article addresses. One article has many addresses, because each feed, newsletter and search engine adds
- * its own tracking parameters. Without these parameters, the address can be sold and identifies the article.
+ * Cleaning of article addresses. One article has many addresses, because feeds, newsletters and search engines add
+ * tracking parameters.
  */
 
 const urlCharactersMax = 2_048

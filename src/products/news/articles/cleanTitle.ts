@@ -8,8 +8,7 @@ const rawCharactersMax = 20_000
 // Elements whose text is invisible to readers, and comments.
 const unseen = /<(script|style|template)\b[^>]*>[\s\S]*?(?:<\/\1\s*>|$)|<!--[\s\S]*?(?:-->|$)/gi
 const tag = /<\/?[a-z!][^<>]*>/gi
-// Invisible characters that can mislead a reader: direction marks, zero-width spaces and soft hyphens. The replacement
-// character is removed too.
+// Invisible characters that can mislead a reader, such as direction marks and zero-width spaces.
 const unwanted = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]/g
 
 /** A title may contain markup, entities, and markup that is written as entities. */

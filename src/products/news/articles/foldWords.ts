@@ -1,6 +1,6 @@
 /*
  * Normalizes words for comparison: without case, accents and punctuation. The database is not used for this, because
- * its rules for letters depend on its locale. In some locales, “quantum” in curly quotes differs from quantum.
+ * its rules for letters depend on its locale.
  */
 
 /** Empty if the text has no letters, digits or currency signs. */

@@ -19,11 +19,10 @@ export interface FeedOrder {
   readonly nowMs: number
 }
 
-// Time limit for parsing a feed. A feed of a megabyte takes about 100 ms. The limit also includes the wait for other
-// feeds and the start of the thread.
+// Time limit for parsing a feed. It includes the wait for other feeds and the start of the thread.
 const readMsMax = 10_000
 const waitingMax = 100
-// Memory limit of the thread. Parsing a feed takes about 20 MB.
+// Memory limit of the thread, far above the need of a usual feed.
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 const idleMs = 60_000
 

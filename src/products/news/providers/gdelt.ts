@@ -9,17 +9,16 @@ import type { ProviderDeps } from '../../../sourcing/provider.ts'
 import { readableItems, readJson, refuseAccess, refuseStatus } from '../../../outbound/upstreamReply.ts'
 
 /*
- * Search at GDELT, which indexes the world's online news every 15 minutes. `seendate` is the time when GDELT first
- * found an article. GDELT allows one request every five seconds, and blocks a client for minutes above that rate.
- * Therefore the pace here is one request every 15 s.
+ * Search at GDELT. `seendate` is the time when GDELT first found an article. GDELT allows one request every five
+ * seconds and blocks a client for minutes above that rate, so the pace here is lower.
  */
 
 const publicBase = 'https://api.gdeltproject.org/api/v2/doc'
 const publicPace = { requests: 1, perSeconds: 15 }
 const penaltyMs = 60_000
-// A search at GDELT takes seconds, unlike the lookups of other providers.
+// A search at GDELT takes seconds.
 const timeoutMs = 10_000
-// Maximum of articles per answer. 50 articles have about 25 kB.
+// Maximum of articles per answer.
 const recordsMax = 50
 const minute = 60 * 1000
 

@@ -46,8 +46,8 @@ export interface StockFigures {
   readonly nowMs: number
 }
 
-// Bound that detects defective prices. The most expensive share costs less than a million dollars. A factor of 10,000
-// leaves room for currencies with small units.
+// Bound that detects defective prices. It is far above any share in US dollars, because some currencies have small
+// units.
 const priceMax = 1e10
 // Time after the opening in which a price may still be from the previous day. Some providers are 15 minutes late.
 const openingMs = 30 * 60_000

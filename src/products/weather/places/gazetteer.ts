@@ -10,10 +10,7 @@ export interface Gazetteer {
 
 let opened: Gazetteer | undefined
 
-/**
- * Returns the index of the process, and builds it on the first call, in a fifth of a second. The index is shared,
- * because it never changes.
- */
+/** Returns the index of the process, and builds it on the first call. */
 export function openGazetteer(): Gazetteer {
   return (opened ??= readGazetteer())
 }

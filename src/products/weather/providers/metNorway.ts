@@ -46,7 +46,7 @@ interface Step extends Air {
   readonly symbolCode: string | undefined
 }
 
-// Maximum of stored forecasts. 1,000 forecasts take about 10 MB.
+// Maximum of stored forecasts, which take about 10 MB.
 const storedMax = 1_000
 // Maximum of steps to read. Steps are hourly for two and a half days, and then every six hours up to ten days.
 const stepsMax = 120

@@ -49,8 +49,7 @@ const tiltDegrees = 23.44
 
 /**
  * Upper bounds of the temperature by the sun's distance from the zenith at noon, in degrees. All bounds exceed the
- * records of weather stations: 49.6 °C in Lytton in June (28°), 29.6 °C in Spain in January (63°), 19 °C in Norway in
- * January (86°).
+ * records of weather stations.
  */
 const hottest: readonly (readonly [sunDegrees: number, celsius: number])[] = [
   [0, 60],

@@ -52,8 +52,7 @@ export function isOfAir(celsius: number): boolean {
   return celsius >= celsiusMin && celsius <= celsiusMax
 }
 
-// Reject a humidity of 1 % or less, because it is usually a fraction, such as 0.81 for 81 %. Air of 1 % is measured
-// only once in several years.
+// Reject a humidity of 1 % or less, because it is usually a fraction, such as 0.81 for 81 %.
 const humidityPercentMin = 1
 
 /**
