@@ -27,7 +27,7 @@ export interface RouteContext {
   readonly at: FilePath
   readonly upstreams: ReadonlyMap<string, UpstreamEntry>
   /**
-   * Names of all upstreams, including upstreams with a mistake, so that a route to such an upstream is not reported as
+   * Names of all upstreams, including those with a mistake. A route to such an upstream is then not reported as
    * unknown.
    */
   readonly upstreamNames: readonly string[]

@@ -106,10 +106,7 @@ async function readWhole({ clock, client, route, answer, bytesMax, unit, limited
 // follow it.
 const tailBytes = 1_024
 
-/**
- * Checks an answer that is not JSON. A cut JSON answer is invalid JSON. Other content must have a length or a last
- * chunk, which shows that it is complete.
- */
+/** Checks an answer that is not JSON. A length or a last chunk shows that such an answer is complete. */
 function judgeOther(route: RouteEntry, response: IncomingMessage, bytes: Buffer): void {
   if (!hasEnd(response)) throw new UpstreamFailure('bad_payload', 'the answer has neither a length nor an end')
   if (route.success.json !== undefined) throw new UpstreamFailure('bad_payload', 'the answer is not JSON')
@@ -213,8 +210,7 @@ async function* streamed(
   } catch (error) {
     throw answer.end(error) ?? error
   } finally {
-    // The reader has stopped early. The upstream did not fail, so record a success. After the calls above, this call
-    // has no effect.
+    // The reader has stopped early. The upstream did not fail, so record a success.
     answer.end()
   }
 }

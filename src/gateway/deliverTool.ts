@@ -17,7 +17,7 @@ export interface ToolDeps extends RouteDeps {
   readonly version: string
 }
 
-/** Opens a separate MCP session for every order: a server could forget a shared session, which would fail a paid order. */
+/** Opens a separate MCP session for an order, because a server could forget a shared session and fail a paid order. */
 export async function deliverTool(
   deps: ToolDeps,
   { route, prices: { unit } }: CheckedRoute,
@@ -92,8 +92,7 @@ function createExchanges({ client, clock }: ToolDeps, { route, job, timeoutMs }:
   let failure: UpstreamFailure | undefined
   const send = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(input)
-    // Refuse the server's own event stream, which would be a GET, and any address that the server names. Only the
-    // configured URL is used.
+    // Use only the configured URL. Refuse a GET, which would open the server's own event stream.
     const { method = 'GET' } = init
     if ((method !== 'POST' && method !== 'DELETE') || url.origin !== origin || url.pathname !== pathname)
       return new Response(null, { status: 405 })

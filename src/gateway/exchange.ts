@@ -11,8 +11,8 @@ export interface Exchange {
   readonly signal: AbortSignal
 }
 
-// Close idle connections after 4 s. Common servers keep them for 5 s or longer, so they rarely close a connection while
-// a request is being sent.
+// Close idle connections after 4 s, because servers with a longer limit then rarely close one while a request is being
+// sent.
 const idleConnectionMs = 4_000
 const headBytesMax = 32 * 1024
 

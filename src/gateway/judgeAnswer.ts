@@ -35,11 +35,11 @@ function judgeStatus({ success, no_data }: RouteEntry, response: IncomingMessage
   if (success.status.includes(status)) return
   const said = `the upstream answered HTTP ${status}`
   if (no_data.status.includes(status)) throw new UpstreamFailure('not_found', said)
-  // Any other status below 500 concerns this order and not the whole upstream.
+  // A remaining status of 4xx concerns this order and not the whole upstream.
   throw failureOfStatus(response, clock) ?? new UpstreamFailure(status >= 400 ? 'incomplete' : 'bad_payload', said)
 }
 
-/** Undefined for a status that concerns one order and not the whole upstream. */
+/** Undefined unless the status concerns the whole upstream. */
 export function failureOfStatus({ statusCode: status = 0, headers }: IncomingMessage, clock: Clock) {
   const said = `the upstream answered HTTP ${status}`
   // A 503 with Retry-After asks for a pause, as a 429 does.
@@ -51,7 +51,7 @@ export function failureOfStatus({ statusCode: status = 0, headers }: IncomingMes
   return status >= 500 ? new UpstreamFailure('upstream', said) : undefined
 }
 
-/** True if the body is provably complete. Without a length or chunks, a complete body looks like a cut body. */
+/** True if the body is provably complete. A cut body without a length or chunks also looks complete. */
 export function hasEnd({ headers, complete }: IncomingMessage): boolean {
   return complete && (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined)
 }

@@ -6,8 +6,8 @@ import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import { type LimitedOrder, replyIn, reportIn, tokenUsage } from './tokenUse.ts'
 
 /*
- * Counters for an event stream that is paid by use. They count an event before the caller receives it, so that no
- * unpaid event is sent.
+ * Counters for an event stream that is paid by use. An event is counted before it is sent, so that no unpaid event is
+ * sent.
  */
 
 export interface EventCounter {

@@ -15,7 +15,7 @@ export class SchemaProblem extends Error {
 }
 
 const depthMax = 64
-// Maximum of nodes in a schema. Ajv needs about a second to compile a schema of this size.
+// Maximum of nodes in a schema, because Ajv needs about a second to compile a schema of this size.
 const nodesMax = 20_000
 const bytesMax = 16 * 1024 * 1024
 
@@ -26,7 +26,7 @@ export interface Place {
   readonly root: unknown
   /** Folder that must contain all referenced files. Undefined: any local file is allowed. */
   readonly folder?: string | undefined
-  /** Documents that were read, by their paths. A document may have hundreds of references to the same file. */
+  /** Documents that were read, by their paths, because a document may refer to the same file many times. */
   readonly documents: Map<string, unknown>
 }
 
@@ -42,8 +42,8 @@ const literals = new Set(['const', 'default', 'enum', 'example', 'examples'])
 const annotations = new Set(['title', 'summary', 'description', 'default', 'examples', 'deprecated'])
 
 /**
- * Replaces the references of a schema by their targets, so that any document can contain the schema. A reference may
- * lead into the same document or to a local file, but never to another host.
+ * Replaces the references of a schema by their targets, so that any document can contain the schema. A reference to
+ * another host is refused.
  */
 export function inlineReferences(schema: Schema, start: Place): Schema {
   let nodes = 0

@@ -248,10 +248,7 @@ export const openApiShape = z.strictObject({
   price: priceShape,
 })
 
-/**
- * Schema of the whole file, for the published JSON Schema. When the service starts, it checks the entries one by one
- * instead.
- */
+/** Schema of the whole file, for the published JSON Schema. The service itself checks the entries one by one. */
 export const productsFileShape = z.strictObject({
   version: z.literal(1, 'must be 1').describe('Version of this format.'),
   builtin: z.array(builtinShape).default([]).describe('Built-in products that are sold. Default: none.'),

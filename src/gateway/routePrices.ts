@@ -7,10 +7,7 @@ import type { Parameters } from './checkParameters.ts'
 import type { PriceEntry } from './productsFile.ts'
 import { readUse, type UseUnit } from './usePrice.ts'
 
-/**
- * The prices of a route. Every price that an order can have is an entry of the price list, so that the ledger records
- * it.
- */
+/** The prices of a route. Each price that an order can have is an entry of the price list. */
 export interface RoutePrices {
   readonly priceMicroUsd: bigint
   readonly variants: readonly PricedVariant[]
@@ -78,7 +75,7 @@ function valuePrices({ usd, by, otherwiseMicroUsd }: ByValue, schema: Schema, at
   if (listed.length === 0) mistakes.push(mistake('usd', 'must list at least one price'))
   const highestMicroUsd = Object.values(usd).reduce((most, one) => (one > most ? one : most), 0n)
   // Refuse an `otherwise` that is lower than a listed price if unlisted values are possible. The API may treat another
-  // spelling as a listed value, or have an expensive default. The answer would then be too cheap.
+  // spelling as a listed value, which would then be too cheap.
   const isOpen = allowed === undefined || !found.isRequired
   if (otherwiseMicroUsd !== undefined && otherwiseMicroUsd < highestMicroUsd && isOpen)
     mistakes.push(mistake('otherwise', 'is lower than a listed price, which needs a required parameter with an `enum`'))

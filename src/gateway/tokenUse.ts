@@ -8,7 +8,7 @@ import { isSchema, type Schema } from './parameterSchema.ts'
 
 /*
  * Tokens of an API with OpenAI's wire format. The output is limited before the request, so that the budget pays for the
- * reply. The used tokens are read from the API's answer, or estimated.
+ * reply.
  */
 
 // Members whose text is neither part of the prompt nor part of the reply.

@@ -36,7 +36,7 @@ export interface OpenAnswer {
   keepReading(): void
   /**
    * Ends the exchange and drops the rest of the answer. The first call records the outcome, and returns the failure for
-   * an error. Otherwise returns undefined, as all later calls do.
+   * an error. Later calls return undefined.
    */
   end(error?: unknown): UpstreamFailure | undefined
 }
@@ -155,7 +155,7 @@ function send(state: State, request: RouteRequest, signal: AbortSignal): Promise
     origin,
     method,
     target: origin.pathname.replace(/\/$/, '') + target,
-    // The operator's headers override the headers of the route. The last headers cannot be overridden, because the
+    // The operator's headers override the headers of the route. They cannot override the last headers, because the
     // client decodes no answer and sends the exact length of the body.
     headers: {
       'user-agent': `Tollbook/${version}`,
@@ -177,7 +177,10 @@ function asFailure({ timeoutMs, signal }: RouteRequest, { name }: State, error: 
   return new UpstreamFailure('upstream', `${name} cannot be reached: ${errorCode(error) ?? 'no code'}`)
 }
 
-/** Failures are counted per request: one order that makes the upstream fail must not close the routes for other callers. */
+/**
+ * Failures are counted per request, because one order that makes the upstream fail must not close the routes for other
+ * callers.
+ */
 function itemOf({ method, target, body = '' }: RouteRequest): string {
   return sha256Hex(`${method} ${target} ${String(body)}`)
 }

@@ -1,4 +1,4 @@
-/** In the order of the price list. A products file lists the products that are sold. */
+/** In the order of the price list. */
 export const builtinNames = [
   'crypto',
   'weather',

@@ -1,17 +1,14 @@
 import type { Clock } from '@tollbook/core/clock'
 import { UpstreamFailure } from './upstreamFailure.ts'
 
-/**
- * A provider works from its first answer to a probe or a buyer until it fails a probe. Probes run in the background,
- * never during a request.
- */
+/** A provider works from its first answer to a probe or a buyer until it fails a probe. */
 export interface Liveness {
   answers(name: string): boolean
   someAnswer(): boolean
   noteAnswer(name: string): void
   noteFailure(name: string, failure: UpstreamFailure): void
   isDue(): boolean
-  /** Stops probing failed providers as soon as one provider works. Never throws `UpstreamFailure`. */
+  /** Probes failed providers until one of them works. Never throws `UpstreamFailure`. */
   probe(): Promise<void>
 }
 
@@ -30,14 +27,12 @@ export interface LivenessDeps {
   readonly isProbed: boolean
 }
 
-// While no provider works, the interval doubles from 4 s to a minute, so that a recovery is noticed within about a
-// minute. Otherwise it is 2 s.
+// While no provider works, the interval doubles from 4 s to a minute. Otherwise it is 2 s.
 const gapMinMs = 2_000
 const gapMaxMs = 60_000
 // At most 96 probes a day, because some plans have only a few hundred requests a day.
 const meteredGapMs = 15 * 60_000
-// A working provider is probed again if it has not answered for this time. Buyers' requests usually make the probe
-// unnecessary.
+// A working provider is probed again if it has not answered for this time.
 const idleMs = 30 * 60_000
 
 interface ProviderState extends ProbedProvider {

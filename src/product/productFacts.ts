@@ -6,7 +6,7 @@ import type { PricedVariant } from '../pricing/priceList.ts'
 import type { Product, ProductMethod } from './product.ts'
 import type { ProviderName } from './providerTerms.ts'
 
-/** The price list, the catalog, the OpenAPI document, the docs' tables and the demo are derived from these facts. */
+/** Price list, catalog, OpenAPI document and demo are derived from these facts. */
 export interface ProductFacts extends Product {
   readonly summary: string
   /** A definition contains the default, and an endpoint the operator's price. */

@@ -40,7 +40,7 @@ export function isMissingItem({ kind }: UpstreamFailure): boolean {
   return kind === 'not_found' || kind === 'not_covered'
 }
 
-/** An incomplete answer does not count. Otherwise, a few requests for exotic items would stop all requests. */
+/** An incomplete answer does not count, because a few requests for exotic items would otherwise stop all requests. */
 export function countsForBreaker(failure: UpstreamFailure): boolean {
   return !isMissingItem(failure) && failure.kind !== 'incomplete'
 }
