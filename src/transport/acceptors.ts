@@ -7,15 +7,15 @@ export interface Address {
   readonly port: number
 }
 
-// libuv accepts one connection per listener in each turn of the event loop, and a turn under load takes 10 ms or more.
-// With one listener, health checks would wait for seconds when many clients reconnect at once.
+// libuv accepts one connection per listener in each turn of the event loop. With one listener, health checks would wait
+// for seconds when many clients reconnect at once.
 const acceptorsCount = process.platform === 'linux' ? 16 : 1
 // Beyond this backlog, the kernel drops connections, and the clients retry after a second.
 const backlog = 4_096
 
 /**
- * The kernel distributes new connections between the sockets (SO_REUSEPORT). Returns the additional ones, which close
- * with the server. Rejects if the port is in use.
+ * The kernel distributes new connections between the sockets (SO_REUSEPORT). Returns the additional sockets. Rejects if
+ * the port is in use.
  */
 export async function listenWithAcceptors(server: Server, { host, port }: Address): Promise<readonly Server[]> {
   if (acceptorsCount === 1) {
@@ -46,8 +46,8 @@ function createAcceptor(server: Server): Server {
 const answerMsMax = 1_000
 
 /**
- * With SO_REUSEPORT, a second instance would share the port without an error, so this function tries to connect. A
- * short test listener would accept callers who wait for this instance, and break their connections.
+ * With SO_REUSEPORT, a second instance would share the port without an error, so this function tries to connect. A test
+ * listener would accept callers of this instance and break their connections.
  */
 async function requireFree(address: Address): Promise<void> {
   const { host, port } = address

@@ -30,7 +30,7 @@ const msPerSecond = 1_000
 // idle loop.
 const busyUtilization = 0.7
 const busyLagMs = 8
-// Work per request in units of 0.2 ms, measured by `npm run bench -- attacks`.
+// Work per request in units of about 0.2 ms, measured by `npm run bench -- attacks`.
 const unitsOf: Readonly<Record<Purpose, number>> = { read: 2, quote: 5, proof: 8 }
 const refusalUnits = 1
 
@@ -43,8 +43,8 @@ export interface AdmissionOptions {
 }
 
 /**
- * Each purpose has a share of a limit that follows the load. A claimed payment frees its place at once and is never
- * refused. Its client address earns work that strangers cannot use up.
+ * Each purpose has a share of a limit that follows the load. A claimed payment frees its place at once. Its client
+ * address earns work that strangers cannot use up.
  */
 export function createAdmission(options: AdmissionOptions) {
   const { now, limitAtStart = limitMax, adapt = nextLimit, load = followLoad() } = options

@@ -24,7 +24,7 @@ export interface AdmitDeps {
   readonly trustedProxyHops: number
 }
 
-// Requests whose purpose is known, because one request is looked up as many as five times.
+// Requests whose purpose is known, because one request is looked up several times.
 const known = new WeakMap<IncomingMessage, AdmissionRequest>()
 
 export function admissionRequestOf(deps: AdmitDeps, request: IncomingMessage): AdmissionRequest {
@@ -58,7 +58,7 @@ function purposeOf({ sales, findSold, messages = [] }: AdmitDeps, request: Incom
   return findSold(path) === undefined ? 'read' : 'quote'
 }
 
-// A call with a payment of x402 or MPP has 2 kB or more, and a call without one has 300 to 600 bytes. A flood of unpaid
+// A call with a payment of x402 or MPP has 2 kB or more, and a call without one has less than 1 kB. A flood of unpaid
 // calls is therefore refused before its bodies are read.
 const paymentBytesMin = 1_000
 
@@ -68,7 +68,7 @@ function hasRoomForPayment({ headers }: IncomingMessage): boolean {
 
 /**
  * The operator's proxy removes this header (deploy/haproxy.cfg). It can refuse an address that causes load without
- * paying, at a fraction of the service's cost.
+ * paying, at less cost than the service.
  */
 export function reportAddressState(
   { trustedProxyHops }: AdmitDeps,

@@ -6,24 +6,22 @@ import { clientsPerNetwork } from './networkLimit.ts'
 const unitsPerSecondMin = 4
 // While allowances have this value, work is neither counted nor limited by address.
 const unitsPerSecondMax = 4_000
-// Units of all addresses together in 100 ms before allowances shrink. They equal a twentieth of a processor, or 19 new
-// clients per second with a quote and a proof each.
+// Units of all addresses together in 100 ms before allowances shrink. They equal a twentieth of a processor.
 const unitsPerWindowMin = 25
 const burstSeconds = 2
 // After this time, the counted work of an address that stops no longer matters.
 const debtSecondsMax = 4
-// Pauses of a refused address, in seconds. They grow while it is refused. A client that reconnects at once for a long
-// time then costs a quarter of a client that always waits for 5 s.
+// Pauses of a refused address, in seconds. They grow while it is refused, so that a client that reconnects at once
+// costs less.
 export const restSteps = [5, 10, 20] as const
 const decrease = 0.7
 const increase = 1.15
 const passesPerSecond = 10
-// Maximum of addresses in memory: about 1 MB. For floods from more addresses, the limit on requests in progress
-// applies.
+// Maximum of addresses in memory. For floods from more addresses, the limit on requests in progress applies.
 const addressesMax = 10_000
 const msPerSecond = 1_000
 
-// A payment of 0.02 dollars earns 512 units, which are 0.1 s of a processor or 39 purchases.
+// A payment of 0.02 dollars earns 512 units, which are about 0.1 s of a processor.
 const unitsPerDollar = 25_600
 // For products below a tenth of a cent: covers the next purchase of the payer and one repetition.
 const unitsPerPaymentMin = 26
@@ -69,11 +67,9 @@ function createEarnings(now: () => number) {
 
 /**
  * Limits addresses from the time at which the instance is busy and serves callers who have paid, until it has been calm
- * for up to 5 s. Each address has a leaky bucket, and each IPv6 network of 48 bits has one of 16 times the size. A unit
- * is about 0.2 ms of a processor, and earned work is used first.
- *
- * On a busy instance the buckets shrink as the work of addresses without payments grows. They do not shrink while
- * payers alone keep the instance busy, because refusing strangers would gain nothing.
+ * for some seconds. Each address has a leaky bucket, and each IPv6 network of 48 bits has one of 16 times the size.
+ * Earned work is used first. The buckets do not shrink while payers alone keep the instance busy, because refusing
+ * strangers would gain nothing.
  */
 export function createAllowances(now: () => number) {
   const byAddress = new LRUCache<string, SpentAllowance>({ max: addressesMax })

@@ -89,7 +89,7 @@ function overloadedIn(seconds: number): ShedAnswers {
 const overloadedAnswers = overloadedIn(1)
 const spentAnswers = new Map<number, ShedAnswers>(restSteps.map((seconds) => [seconds, overloadedIn(seconds)]))
 
-/** Does not read the body, and costs a tenth of a refusal by the routes. */
+/** Does not read the body, so that it costs less than a refusal by the routes. */
 function shed({ metrics }: AppDeps, response: ServerResponse, answer: Answer): void {
   writeRaw(response, answer)
   metrics.onRequest({ route: 'shed', status: answer.status, durationMs: 0 })

@@ -6,7 +6,7 @@ export interface ByteRange {
 
 /**
  * Undefined for another unit, several ranges or a syntax error, because the standard ignores such headers (RFC 9110,
- * 14.1.2). The package `range-parser` is not used, because it refuses a suffix longer than the file.
+ * 14.1.2).
  */
 export function readByteRange(header: string, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header) ?? []

@@ -26,10 +26,10 @@ export type CallerLimits = ReturnType<typeof createCallerLimits>
 const minuteMs = 60_000
 // Quotes per client address for a wallet whose limit strangers have used up.
 const quotesBesideMax = 10
-// Quotes per client address after all callers together have used up the bytes. A caller who pays needs fewer.
+// Quotes per client address after all callers together have used up the bytes.
 const quotesBeyondMax = 10
-// Row, index entries and part of the write-ahead log. Without a bound on the bytes, 64 addresses at their other limits
-// wrote 49 GB a day.
+// Row, index entries and part of the write-ahead log. The bytes are bounded, because many addresses at their other
+// limits could fill the disk.
 const bytesPerQuote = 900
 const everyone = 'all'
 

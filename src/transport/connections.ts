@@ -5,7 +5,7 @@ import { limitKey, plainAddress } from './clientAddress.ts'
 export type Connections = ReturnType<typeof createConnections>
 
 export interface ConnectionLimits {
-  /** At this number, a new connection closes the connection that has been idle longest. */
+  /** At this number, a new connection closes the connection that has been idle longest. It is refused if none is idle. */
   readonly connectionsMax: number
   /** Infinity behind a proxy, because there all clients have the proxy's address. */
   readonly connectionsPerAddressMax: number

@@ -34,20 +34,20 @@ export interface HealthListenerDeps {
 
 export interface HealthListener {
   readonly port: number
-  /** Reports the readiness now. A timer also reports it five times per second. */
+  /** Reports the readiness now. A timer also reports it. */
   report(): void
   close(): Promise<void>
 }
 
 const reportEveryMs = 200
-// 20 times the longest pause of the event loop under the attacks of `npm run bench -- hostile`.
+// Far longer than the pauses of the event loop under the attacks of `npm run bench -- hostile`.
 const stuckAfterMsStandard = 5_000
 // An answer has about 100 kB, and the thread keeps at most 256 connections open.
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 }
 
 /**
- * Uses a thread with a separate event loop, because requests keep the service's own loop busy for hundreds of
- * milliseconds. If the reports of the service stop, the thread answers that the service is stuck.
+ * Uses a thread with a separate event loop, because requests can keep the service's own loop busy. If the reports of
+ * the service stop, the thread answers that the service is stuck.
  */
 export async function openHealthListener(
   { host, port, metricsSubnets, stuckAfterMs = stuckAfterMsStandard }: HealthListenerOptions,

@@ -17,11 +17,10 @@ interface Reported {
   readonly atMs: number
 }
 
-// Collecting takes about 5 ms on an idle event loop. An answer must take at most 100 ms, so the thread does not wait
-// for a busy loop.
+// The thread does not wait longer for a busy event loop, because an answer must take at most 100 ms.
 const collectMsMax = 50
 const methods = ['GET', 'HEAD']
-// At this number, a new connection closes the one that has been idle longest, so that a monitor is always answered.
+// At this number, a new connection closes the one that has been idle longest, so that a monitor is still answered.
 const connectionLimits = { connectionsMax: 256, connectionsPerAddressMax: Infinity }
 
 const { host, port, metricsSubnets, stuckAfterMs, ...atStart }: HealthThreadData = workerData

@@ -3,8 +3,8 @@ export type ParsedJson =
   | { readonly ok: false; readonly message: string }
 
 /**
- * Far above the needs of any product. Without these limits, one megabyte of brackets, names or empty objects blocks the
- * event loop for up to 0.3 s. Within them, parsing one megabyte of any shape takes milliseconds.
+ * Far above the needs of a product. Without these limits, one megabyte of brackets, names or empty objects would block
+ * the event loop.
  */
 export const jsonLimits = {
   depthMax: 32,

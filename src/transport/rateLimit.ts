@@ -68,7 +68,7 @@ interface Count {
 interface Window {
   readonly number: number
   readonly counts: Map<string, Count>
-  /** Reused, because a new iterator would pass all dropped clients again, which takes 20 µs for each new client. */
+  /** Reused, because a new iterator would pass all dropped clients again. */
   readonly oldestFirst: Iterator<string>
 }
 
@@ -77,7 +77,7 @@ function openWindow(number: number): Window {
   return { number, counts, oldestFirst: counts.keys() }
 }
 
-// Maximum of clients per window: about 15 MB. For a flood from more clients, admission control applies.
+// Maximum of clients per window, because of the memory. For a flood from more clients, admission control applies.
 const clientsMax = 100_000
 // Tolerance for the rounding error of a sum of fractions of a window.
 const roundingError = 1e-6

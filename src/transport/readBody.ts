@@ -21,8 +21,8 @@ export interface ArrivingBody {
 }
 
 /**
- * Checks the media type, then the declared length, then the content, so that most refusals need no reading. A client
- * that expects `100 Continue` gets it after the first two checks.
+ * Checks the media type and the declared length before the content, so that most refusals need no reading. A client
+ * that expects `100 Continue` gets it after these checks.
  */
 export async function readBody(deps: BodyDeps, arriving: ArrivingBody): Promise<Buffer | Answer> {
   const { request, response, bytesMax } = arriving
@@ -93,8 +93,8 @@ function tooSlow(): Answer {
   })
 }
 
-// Chunks of a body, in addition to one per 512 bytes. A chunk of one byte costs 4 µs, so a body of 60 kB in such chunks
-// would cost 0.24 s. Each packet also ends a chunk.
+// Chunks of a body, in addition to one per 512 bytes. A body in chunks of one byte would keep the event loop busy. Each
+// packet also ends a chunk.
 const chunksMax = 1_000
 const bytesPerFurtherChunk = 512
 

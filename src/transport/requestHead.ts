@@ -16,7 +16,7 @@ export function headerOf({ headers }: IncomingMessage, name: string): string | u
   return value === '' ? undefined : value
 }
 
-// Parsing the 16 KiB that a head may have takes 2 ms, as much as ten requests.
+// Longer headers are not parsed, because that takes as much time as several requests.
 const negotiatedCharactersMax = 1_024
 
 /** False for a header such as `Accept` that is too long to be parsed. It then counts as absent. */

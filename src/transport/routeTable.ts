@@ -23,7 +23,7 @@ export function createRouteTable<R extends { readonly path: string }>(
     byPattern.set(pattern, route)
     router.register(pattern, [anyMethod], () => undefined)
   }
-  // Each request is looked up four times, and the router tries its patterns one after the other.
+  // Look up exact paths in a map, because the router tries its patterns one after the other.
   const literals = new Map(
     ranked.flatMap(({ route, rank }) => (/^0*$/.test(rank) ? [[route.path, { route, segments: [] }]] : [])),
   )

@@ -77,8 +77,8 @@ export async function listen(
 }
 
 /**
- * A connection that is refused before Node prepares to read it gets no parser, timeouts or listeners, which cost most.
- * Returns all open sockets.
+ * A connection that is refused before Node prepares to read it gets no parser, timeouts or listeners. Returns the open
+ * sockets.
  */
 function guardConnections(server: Server, { takes, onConnection }: Guard): ReadonlySet<Socket> {
   const sockets = new Set<Socket>()

@@ -11,8 +11,8 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => Pr
 
 export type TurnResult = 'served' | 'shed' | { readonly spentForSeconds: number }
 
-// Node parses all requests of a packet at once, and 64 kB of pipelined requests take 150 ms and 7 MB. A piece of this
-// size contains about 25 requests.
+// Node parses all requests of a packet at once, and pipelined requests could block the event loop. A piece of this size
+// contains about 25 requests.
 const pieceBytes = 1_024
 // A body of unknown length is often large, and each piece causes a call of the parser.
 const bodyPieceBytes = 8_192
@@ -110,10 +110,7 @@ export function createTurns({ serve, unread, rests }: TurnDeps) {
   }
 }
 
-/**
- * A connection rests for the time in Retry-After, so a client that waits that long loses no time. A client that does
- * not wait is slowed down at no cost to the service.
- */
+/** A connection rests for the time in Retry-After, so a client that waits that long loses no time. */
 function restMsAfter(result: TurnResult): number {
   if (typeof result === 'object') return result.spentForSeconds * msPerSecond
   return result === 'shed' ? shedRestMs : 0

@@ -15,8 +15,7 @@ interface OpenUpload {
 /** Counts received bytes instead of declared lengths, because a client can declare any length at no cost. */
 export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits) {
   const byAddress = new Map<string, number>()
-  // In order of arrival. The oldest upload makes room first: a normal upload takes a moment, so the oldest one is the
-  // slowest.
+  // In order of arrival. The oldest upload makes room first, because it is the slowest.
   const arriving = new Set<OpenUpload>()
   let total = 0
   const add = (upload: OpenUpload, bytes: number) => {
