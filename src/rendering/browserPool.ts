@@ -22,14 +22,14 @@ export interface BrowserPoolDeps {
   readonly log: Log
   readonly chromiumPath: string | undefined
   readonly guardArguments: readonly string[]
-  /** A browser is replaced after this many jobs, because each closed context leaves about 60 kB in it (measured). */
+  /** A browser is replaced after this many jobs, because each closed context leaves some memory in it. */
   readonly jobsPerBrowserMax: number
   /** Called when the result of `whyUnavailable` or `problem` may have changed. */
   readonly onChange?: () => void
 }
 
-// A crash can leave ten pages that each need a separate browser, and ten simultaneous starts would take the processors
-// from all other pages.
+// A crash can leave many pages that each need a separate browser, and their simultaneous starts would take the
+// processors from all other pages.
 const aloneMax = 2
 
 interface BrowserPoolState extends BrowserPoolDeps {

@@ -10,8 +10,8 @@ export interface Chromium {
 }
 
 /*
- * Binaries instead of the shell wrappers in /usr/bin: a killed wrapper leaves its browser running (nine in one test
- * run). The headless shell comes first: it is smaller and has no background tabs that hang.
+ * Binaries instead of the shell wrappers in /usr/bin, because a killed wrapper leaves its browser running. The headless
+ * shell comes first, because it is smaller.
  */
 const systemPaths = [
   '/usr/lib/chromium/chromium-headless-shell',
@@ -47,7 +47,7 @@ export async function* findChromiums(chromiumPath: string | undefined, signal: A
 
 /** Finds the browser that `npx puppeteer browsers install` has downloaded. */
 async function puppeteersOwn(): Promise<string | undefined> {
-  // Puppeteer has 150 modules, and the service process needs it only here, when it runs as root.
+  // Import Puppeteer only here, because it has many modules and a service that does not run as root needs none of them.
   const { default: puppeteer } = await import('puppeteer')
   for (const headless of ['shell', true] as const) {
     try {

@@ -8,8 +8,8 @@ import { type EgressRules, type EgressVerdict, judgeTarget } from '../outbound/e
 
 /**
  * Each job has one proxy on a separate port, which is closed when the job ends. The proxy resolves names itself and
- * connects only to checked addresses. So a name server cannot return one address for the check and another for the
- * connection (decision 0008).
+ * connects only to checked addresses, so that a name server cannot return another address for the connection (decision
+ * 0008).
  */
 export interface EgressProxy {
   readonly proxyServer: string
@@ -37,7 +37,7 @@ export interface EgressLimits {
   readonly hostsMax: number
 }
 
-// A typical page needs about 5 MB from 20 to 60 hosts.
+// Far above the needs of a typical page.
 const egressLimits: EgressLimits = { bytesMax: 64 * 1024 * 1024, hostsMax: 300 }
 
 const connectTimeoutMs = 8_000

@@ -34,7 +34,10 @@ export interface BrowserLaunchOptions {
   readonly signal: AbortSignal
 }
 
-/** Launch modes, the safest first. The caller tries each mode, because the system does not report which modes it allows. */
+/**
+ * Launch modes, the safest first. The caller tries them in turn, because the system does not report which modes it
+ * allows.
+ */
 export function launchModesHere(): readonly LaunchMode[] {
   const isRoot = process.getuid?.() === 0
   return [
@@ -137,7 +140,7 @@ interface Ending {
   readonly home: string
 }
 
-/** Kills the browser instead of closing it: the profile is discarded, and a busy browser takes seconds to close. */
+/** Kills the browser instead of closing it, because a busy browser takes seconds to close. */
 async function endBrowser({ browser, started, home }: Ending): Promise<void> {
   started.kill()
   await started.ended

@@ -1,7 +1,6 @@
 import type { PageWorld } from './pageWorld.ts'
 
-// A long page of ideographs has about a thousand distinct characters, and a hundred are enough to show that the font is
-// missing.
+// Enough to show that a font is missing.
 const charactersMax = 600
 const textNodesMax = 20_000
 

@@ -10,13 +10,13 @@ import { z } from 'zod'
 import { Fault } from '@tollbook/core/fault'
 import { fontsVersion, installFonts } from './npmFonts.ts'
 
-// Unpacking 64 MB of brotli usually takes 2 s, and longer on a busy machine.
+// Unpacking usually takes seconds, and longer on a busy machine.
 const unpackTimeoutMs = 120_000
 const readableByAll = 0o755
 const rootDirectory = '/var/cache/tollbook'
 
 /**
- * For machines without a browser. The unpacked 200 MB are reused until the version changes. Undefined if the package
+ * For machines without a browser. The unpacked files are reused until the version changes. Undefined if the package
  * does not support this machine.
  */
 export async function unpackNpmChromium(signal: AbortSignal) {

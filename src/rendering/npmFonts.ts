@@ -7,8 +7,7 @@ import { assertPresent } from '@tollbook/core/assert'
 
 /*
  * Fonts for the browser of npm, which contains only one sans-serif font. All licenses allow sale in a larger package.
- * DejaVu has serif and monospace faces with Latin, Greek, Cyrillic, Arabic, Hebrew and symbols. Noto has Hindi, Chinese
- * and Japanese, Korean, and emoji. The emoji are monochrome: they take 1 MB, and colored ones 24 MB.
+ * The emoji are monochrome, because colored ones are much larger.
  */
 
 interface FontPackage {

@@ -20,11 +20,11 @@ export interface RenderWorkerDeps {
 }
 
 const entry = fileURLToPath(new URL('renderWorker.ts', import.meta.url))
-// A 24-megapixel picture is about 100 MB of text in the browser's protocol. With the default concurrency of 2, up to
-// ten pages are open at the same time.
+// Enough for the pictures of the pages that are open at the same time. A 24-megapixel picture is about 100 MB of text
+// in the browser's protocol.
 const heapMegabytesMax = 1_024
-// Threads of libuv, as in the service. The lookup of an allowed host blocks a thread for 10 s while a name server is
-// silent. New browsers need other threads to create their profiles.
+// Threads of libuv, as in the service. The lookup of an allowed host blocks a thread while a name server is silent, and
+// new browsers need other threads to create their profiles.
 const threads = 64
 // The worker itself ends a job at the deadline, and its browser when it closes. The service kills the worker this much
 // later.

@@ -3,12 +3,12 @@ import { constants, setPriority } from 'node:os'
 import type { Browser, CDPSession } from 'puppeteer'
 
 /*
- * A page that computes without end keeps a processor busy until its deadline. With 12 attackers, 65 % of honest pages
- * were not ready in time. So busy page processes get the lowest priority (decision 0008).
+ * A page that computes without end keeps a processor busy until its deadline, and other pages would not be ready in
+ * time. So busy page processes get the lowest priority (decision 0008).
  */
 
 const watchEveryMs = 250
-// An ordinary page needs 0.2 s of processor time.
+// An ordinary page needs less processor time.
 const fullShareSeconds = 0.5
 
 export function watchProcessors(browser: Browser): { stop(): void } {

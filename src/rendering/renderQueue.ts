@@ -42,7 +42,7 @@ interface QueueState extends RenderQueueDeps {
   readonly record: RenderRecord
 }
 
-// Use that each running job counts for its payer and its site: more than the 60 s of a payer without purchases.
+// Use that each running job counts for its payer and its site. It is more than the 60 s of a payer without purchases.
 const runningWeightMs = 70_000
 // A page that stalls longer may be one of a crowd of hanging pages, so it does not make its payer a customer.
 const stalledOfCustomerMsMax = 5_000

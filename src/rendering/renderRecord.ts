@@ -11,8 +11,8 @@ export interface BrowserUser {
 }
 
 /**
- * Customers share one browser, and strangers another (`separateEngines.ts`). A suspect had pages in browsers that
- * ended, so each page of a suspect has a separate browser.
+ * Customers share one browser, and strangers another (`separateEngines.ts`). A page of a suspect has a separate
+ * browser, because browsers ended while they showed a suspect's pages.
  */
 export const standings = ['customer', 'stranger', 'suspect'] as const
 export type Standing = (typeof standings)[number]
@@ -21,7 +21,7 @@ const rememberedMax = 10_000
 // Long enough to outlast a series of retries. A site that was down is disadvantaged for five minutes only.
 const wasteRememberedMs = 5 * 60 * 1000
 // Wallets are free, so a payer without recent purchases ranks behind customers. The number is twice the 30 s of browser
-// time of one payment. A page that fails counts twice: for its payer and for its site.
+// time of one payment, because a failed page counts for its payer and for its site.
 const strangerMs = 60_000
 const hourMs = 60 * 60 * 1000
 // One loss proves nothing, because any page of the browser may have caused it.

@@ -13,7 +13,7 @@ export interface SettlingScroll extends Scroll {
 }
 
 const passesMax = 3
-// Longer than one frame (17 ms), so that the browser notices the elements that became visible.
+// Longer than one frame, so that the browser notices the elements that became visible.
 const scrollPauseMs = 20
 const scrollTimeoutMs = 2_000
 

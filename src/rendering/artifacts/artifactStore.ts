@@ -14,7 +14,7 @@ export interface ArtifactHandle {
 
 export interface StoredFile {
   readonly size: number
-  /** `end` is included. An S3 stream sends its request at the first read. A disk stream opens its file at once. */
+  /** `end` is included. A disk stream opens its file at once, and an S3 stream sends its request at the first read. */
   read(range?: { readonly start: number; readonly end: number }): Readable
 }
 

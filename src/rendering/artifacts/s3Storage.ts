@@ -26,7 +26,7 @@ const connectTimeoutMs = 3_000
 const requestTimeoutMs = 10_000
 // Maximum page size of S3.
 const pageMax = 1_000
-// Bounds a sweep to ten million objects. Later sweeps list the rest, after some objects have been removed.
+// Bounds a sweep to ten million objects. A later sweep lists the rest, after some objects have been removed.
 const pagesMax = 10_000
 
 /** Callers reach the bucket only through the service. */
