@@ -12,8 +12,8 @@ export interface CompareDeps {
 const statementTimeoutMs = 15 * 60_000
 
 /**
- * Compares each checkpoint with the ledger. Checkpoints that the ledger does not reach are left out of the audit,
- * because the audit would only report the same difference again.
+ * Compares each checkpoint with the ledger. `contained` omits checkpoints that the ledger does not reach, because the
+ * audit would only report the same difference again.
  */
 export async function compareCheckpoints(
   databaseUrl: string,

@@ -120,8 +120,8 @@ const signedBy = (wallet: string) =>
 const model = z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })
 
 /**
- * Documentation of the service's free routes by their path in the router, without the searches of products. Any other
- * route without an entry is internal and not documented.
+ * Documentation of the service's free routes by their path in the router. It excludes the searches of products. A route
+ * without an entry is internal and not documented.
  */
 export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   '/mcp/server-card': serverCardOperation,

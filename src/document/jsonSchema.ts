@@ -12,8 +12,7 @@ const written = new WeakMap<z.ZodType, JsonObject>()
 
 /** Describes the input before defaults apply, as callers send it. */
 export function schemaOf(type: z.ZodType): JsonObject {
-  // Cache the schemas. The document, the payment page and each service of a test run need all of them, and creating
-  // them takes 0.1 s.
+  // Cache the schemas, because the document and the pages need them repeatedly and creating them is slow.
   const known = written.get(type)
   if (known !== undefined) return known
   const schema = writeSchema(type)

@@ -37,7 +37,7 @@ export interface BaseUrls {
   readonly linkBase: string
 }
 
-/** The schemas are those that validate requests, so the document cannot differ from the service. */
+/** Uses the schemas that validate requests, so that the document shows the same rules. */
 export function createOpenApi(deps: OpenApiDeps): (urls: BaseUrls) => JsonObject {
   const verdicts = verdictsOf(deps.transportStatuses)
   const endpoints = withTabPrices(deps.endpoints)

@@ -7,8 +7,7 @@ export interface ErrorAdvice {
   readonly advice: string
 }
 
-// Advice for each error code, in the order of the checks. If several errors apply, the caller receives the first of
-// them.
+// Advice for each error code, in the order of the checks.
 const advices: readonly (readonly [code: string, advice: string])[] = [
   ['INVALID_REQUEST', 'Fix the HTTP request, the wallet address or the parameters: `details` names each field.'],
   ['REQUEST_TIMEOUT', 'The request did not arrive in time. Send it again.'],

@@ -42,13 +42,13 @@ export type AccessRefusal = 'unauthenticated' | 'invalid_token' | 'forbidden' | 
 // Accepted signature algorithms. All use a private key. With HS256, a public key would be accepted as a shared
 // password, and `none` has no signature.
 const algorithms = ['EdDSA', 'Ed25519', 'ES256', 'RS256', 'PS256']
-// Tolerance in seconds for the times of a token. Clocks of two correctly configured machines differ by less.
+// Tolerance in seconds for the times of a token, because clocks differ.
 const clockToleranceSeconds = 30
-// Maximum characters of a token. A usual token has about 1 kB, and all headers of a request may have 16 kB.
+// Maximum characters of a token. A usual token has about 1 kB.
 const tokenCharactersMax = 8_000
 const jwksTimeoutMs = 5_000
-// Minimum milliseconds between two fetches of the keys. An unknown key id makes the service fetch the keys again, and a
-// client could otherwise cause a fetch per request.
+// Minimum milliseconds between two fetches of the keys. An unknown key id makes the service fetch the keys, so a client
+// could otherwise cause a fetch per request.
 const jwksCooldownMs = 30_000
 const jwksAgeMaxMs = 600_000
 
@@ -106,8 +106,7 @@ export function createFinanceAccess(
 }
 
 const subjectShownMax = 100
-// Maximum number of logged refusals per minute, because clients can cause any number of them. An operator's own clients
-// cause a few per minute.
+// Maximum number of logged refusals per minute, because clients can cause any number of them.
 const refusalsPerMinuteMax = 60
 const minuteMs = 60_000
 

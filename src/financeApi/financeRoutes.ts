@@ -37,7 +37,7 @@ export interface FinanceRouteDeps {
   readonly walletBaseUnits: (mint: string) => Promise<bigint>
 }
 
-/** Only holders of a token of the operator's identity provider may read the reports. */
+/** Creates the routes of the finance API. A request needs a token of the operator's identity provider. */
 export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[] {
   const guarded = (
     path: string,

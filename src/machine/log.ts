@@ -1,9 +1,6 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
 
-/**
- * Log of structured lines for operators. Each line has an event name and fields. Bodies, secrets and composed sentences
- * are not logged.
- */
+/** Log of structured lines for operators. A line has an event name and fields, and must not contain bodies or secrets. */
 export type Log = Logger
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -19,7 +16,7 @@ export function createLog(options: LogOptions): Log {
   const settings = {
     name: options.name,
     level: options.level,
-    // Redact secrets in addition to not logging them, in case a line contains one by mistake.
+    // Redact secrets too, in case a line contains one by mistake.
     redact: {
       paths: ['*.secret', '*.password', '*.proof', '*.authorization', 'secret', 'proof'],
       censor: '[redacted]',

@@ -5,7 +5,7 @@ import { randomToken } from '@tollbook/core/id'
 // Mode of the files. Every user may read them, because checkpoints, their anchors and loss records are public.
 const readableFile = 0o644
 
-/** Writes a file so that a reader always finds a complete file, even after a power failure. */
+/** Writes a file so that a reader finds either the old or the new content, never a part. */
 export async function writeFileAtomically(path: string, text: string, setting: string): Promise<void> {
   // Use a random name. If two processes shared a temporary file, one could rename a half-written file of the other.
   const temporary = `${path}.${randomToken()}.tmp`

@@ -4,7 +4,7 @@ import { createMarket, figure, type Market } from './marketPrice.ts'
 import type { UpstreamAccess } from '../outbound/publicUpstream.ts'
 import { readJson } from '../outbound/upstreamReply.ts'
 
-// Maximum of pairs to accept. DEX Screener returns at most thirty.
+// Maximum of pairs to accept, far above the number that DEX Screener returns.
 const pairsMax = 200
 
 const count = z.number().nullish()
@@ -23,7 +23,7 @@ export function createDexscreener(deps: UpstreamAccess): Market {
   return createMarket(deps, {
     setting: 'DEXSCREENER',
     publicBase: 'https://api.dexscreener.com',
-    // DEX Screener publishes a limit of 300 requests a minute. We send at most 60.
+    // DEX Screener publishes a limit of 300 requests a minute.
     pace: { requests: 60, perSeconds: 60 },
     request: ({ address }) => ({ path: `/tokens/v1/solana/${address}` }),
     read(reply, { address }) {

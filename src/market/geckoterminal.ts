@@ -20,8 +20,7 @@ export function createGeckoterminal(deps: UpstreamAccess): Market {
   return createMarket(deps, {
     setting: 'GECKOTERMINAL',
     publicBase: 'https://api.geckoterminal.com',
-    // GeckoTerminal documents a limit of 30 requests a minute. In a burst, requests after the fourth to sixth receive a
-    // 429 with `retry-after: 0`.
+    // GeckoTerminal documents a limit of 30 requests a minute, and refuses bursts earlier.
     pace: { requests: 20, perSeconds: 60 },
     request: ({ address }) => ({
       path: `/api/v2/simple/networks/solana/token_price/${address}`,

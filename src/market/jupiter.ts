@@ -12,7 +12,7 @@ export function createJupiter(deps: UpstreamAccess): Market {
   return createMarket(deps, {
     setting: 'JUPITER',
     publicBase: 'https://api.jup.ag',
-    // Jupiter's limit without a key is 30 requests in any minute. The price job usually sends four requests a minute.
+    // Jupiter's limit without a key is 30 requests in any minute.
     pace: { requests: 30, perSeconds: 60 },
     request: ({ address }) => ({ path: '/price/v3', query: { ids: address } }),
     read(reply, { address, decimals }) {

@@ -23,8 +23,8 @@ export function nameTools(endpoints: readonly Endpoint[]): ReadonlyMap<string, E
 }
 
 /**
- * Describes the tool of a product. The description is short, because models read the whole list before the first call
- * and each byte uses tokens.
+ * Describes the tool of a product. The description is short, because models read the whole list and each byte uses
+ * tokens.
  */
 export function showPaidTool(name: string, endpoint: Endpoint): Tool {
   return {

@@ -21,8 +21,7 @@ export function resultOf({ body, ...answer }: Answer | RawAnswer, call: Answered
   if (answer.status !== 200) return unpaidResult({ ...answer, body: body.toString() })
   const meta = receiptsOf(answer.headers, call)
   if (typeof body !== 'string') return rawResult(answer.headers, body, meta)
-  // Move the receipt to the metadata, because only programs need it. In the content it would use 500 tokens of a model
-  // per call.
+  // Move the receipt to the metadata, because only programs need it and it would use tokens of the model.
   const { receipt = null, inclusionProof = null, ...content } = record.parse(JSON.parse(body))
   return jsonResult(content, false, { ...meta, 'tollbook/receipt': { receipt, inclusionProof } })
 }

@@ -11,7 +11,6 @@ const breakerRestMs = 30_000
 // For 5 minutes after any answer, unreadable answers count only for items that were answered before. Later, those of
 // all items count.
 const answeringMs = 5 * 60_000
-// An item usually has about 100 bytes.
 const answeredMax = 1_000
 const itemLengthMax = 500
 
@@ -35,7 +34,7 @@ export function createBreaker(clock: Clock) {
     const [oldest] = answeredItems
     if (answeredItems.size > answeredMax && oldest !== undefined) answeredItems.delete(oldest)
   }
-  // A malformed item may cause the failure. A caller with many malformed items must not stop all requests to the
+  // A malformed item may cause the failure, and a caller with many malformed items must not stop all requests to the
   // provider. The failure of a probe always counts.
   const isOwnFault = (item: string) =>
     failuresInARow < failuresMax &&

@@ -37,8 +37,8 @@ export async function judgeTarget(rules: EgressRules, target: Target): Promise<E
   return { kind: 'reachable', addresses: addresses.slice(0, addressesMax) }
 }
 
-// Names that callers choose are not resolved by getaddrinfo, which blocks a thread of Node's pool for each lookup. A
-// page may contain a hundred host names of a silent name server, and file access would then wait for threads.
+// Names that callers choose are not resolved by getaddrinfo, which blocks a thread of Node's pool for each lookup.
+// Names of a silent name server would make file access wait.
 const resolverOptions = { timeout: 2_000, tries: 2 }
 
 export function createResolve(servers?: readonly string[]): Resolve {

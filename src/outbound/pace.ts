@@ -9,7 +9,7 @@ export type Pace = ReturnType<typeof createPace>
 
 /** In any interval of `perSeconds`, at most `requests` calls are allowed. */
 export function createPace(clock: Clock, { requests, perSeconds }: PaceLimit) {
-  // Oldest first. The length is bounded by `requests`, which is at most some hundreds.
+  // Oldest first. The length is bounded by `requests`.
   const takenMs: number[] = []
   const isFull = () => {
     const [oldestMs] = takenMs

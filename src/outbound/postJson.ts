@@ -5,20 +5,20 @@ import { readBytes, TooLong } from './readBytes.ts'
 
 export interface PostOptions {
   readonly timeoutMs: number
-  /** Default: 4 MiB. A transaction usually has 3 kB, and at most about 100 kB. */
+  /** Default: 4 MiB, far above the size of a transaction. */
   readonly answerBytesMax?: number
 }
 
 const standardAnswerBytesMax = 4 * 1024 * 1024
-// Common servers keep idle connections longer, so they rarely close one while a request is being sent.
+// Short, because servers with a longer limit then rarely close a connection while a request is being sent.
 const idleConnectionMs = 4_000
 const connections = { keepAlive: true, timeout: idleConnectionMs }
 const plainAgent = new PlainAgent(connections)
 const tlsAgent = new TlsAgent(connections)
 
 /**
- * Redirects are not followed, because a Solana node has no reason to redirect. Uses `http.request`, because a paid
- * request calls a node three times, and `fetch` needs three times the processor time.
+ * Redirects are not followed, because a Solana node has no reason to redirect. Uses `http.request`, because `fetch`
+ * needs much more processor time.
  */
 export async function postJson(url: string, body: string, options: PostOptions): Promise<unknown> {
   const { timeoutMs, answerBytesMax = standardAnswerBytesMax } = options

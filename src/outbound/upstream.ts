@@ -14,7 +14,7 @@ import { createPace, type Pace, type PaceLimit } from './pace.ts'
 import { bounded } from './readBytes.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 
-/** All limits that protect the provider or this service are enforced here, and not in the adapters. */
+/** Enforces the limits that protect the provider and this service, so that adapters need none. */
 export interface Upstream {
   readonly name: string
   /** Undefined: only the provider's own limit applies. */
@@ -190,7 +190,7 @@ async function askInTries<T>(state: State, request: UpstreamRequest, read: (repl
   }
 }
 
-/** A retry cannot succeed after a rate limit, and a time-out leaves no time for it. */
+/** A retry cannot succeed after a rate limit, and no time is left for it after a time-out. */
 function mayHelp(error: unknown): boolean {
   return error instanceof UpstreamFailure && error.kind === 'upstream' && error.retryAfterMs === undefined
 }

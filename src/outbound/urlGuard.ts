@@ -3,8 +3,8 @@ import { domainToUnicode } from 'node:url'
 
 /*
  * Callers may request only global unicast addresses. The ranges are listed here, because the library `ipaddr.js` treats
- * 5 of 63 special addresses as ordinary. `findUrlProblem` refuses a URL before the quote. The addresses of a host name
- * are checked when the connection is opened.
+ * some special addresses as ordinary. `findUrlProblem` refuses a URL before the quote. The addresses of a host name are
+ * checked when the connection is opened.
  */
 
 const notGlobalV4: readonly [string, number][] = [

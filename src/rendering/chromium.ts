@@ -47,7 +47,7 @@ export async function* findChromiums(chromiumPath: string | undefined, signal: A
 
 /** Finds the browser that `npx puppeteer browsers install` has downloaded. */
 async function puppeteersOwn(): Promise<string | undefined> {
-  // Import Puppeteer only here, because it has many modules and a service that does not run as root needs none of them.
+  // Import Puppeteer only when it is needed, because the service process usually does not use its many modules.
   const { default: puppeteer } = await import('puppeteer')
   for (const headless of ['shell', true] as const) {
     try {
