@@ -1,9 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
-/*
- * A separate program, because the bundler does not release 140 MB of memory. Prints the scripts of the pages as JSON.
- */
+/* A separate program, because the bundler does not release its memory. Prints the scripts of the pages as JSON. */
 
 const scripts = Object.fromEntries(
   await Promise.all(process.argv.slice(2).map(async (page) => [page, await bundle(page)] as const)),

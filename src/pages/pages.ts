@@ -31,7 +31,7 @@ async function createPage(name: 'finance' | 'burn', fill: (page: string) => stri
   return { path: `/${name}`, serve: async () => publicAnswer(await html.prepared(), pageHeaders) }
 }
 
-// The page loads the module only for a PDF, because it has 1.7 MB, or 0.4 MB compressed.
+// The page loads the module only for a PDF, because it is large.
 const pdfViewer = new URL(import.meta.resolve('unpdf/pdfjs'))
 
 export async function createPageFiles(): Promise<FreeRoute> {

@@ -3,7 +3,7 @@ import { assert } from '@tollbook/core/assert'
 import { burnCodec } from '../payment/events.ts'
 import { type Database, assertRow } from '../store/database.ts'
 
-/** Burns that the service owes or has made itself, for payments that contained no burn. */
+/** Burns that the service owes or has made itself. */
 export interface BurnDebt {
   readonly owedBaseUnits: bigint
   /** Time of the oldest answer whose burn is owed. Undefined if nothing is owed. */
@@ -43,7 +43,7 @@ const lastBurn = (mint: string) => sql`
 
 /**
  * Reads two groups of recent events through their index: debts after the last confirmed round, and burns that the
- * reports do not have yet. The earlier burns are one row per product, so the cost does not grow with the ledger.
+ * reports do not have yet. Earlier burns are stored as sums, so the cost does not grow with the ledger.
  */
 export async function readBurnDebt(database: Database, mint: string): Promise<BurnDebt> {
   const { owed, oldestAt, confirmed, body, burnedAt } = await assertRow(database, 'owed burns')<DebtRow>`

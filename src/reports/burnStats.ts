@@ -43,14 +43,13 @@ export async function burnStats(deps: { database: Database; clock: Clock }, { mi
     byDay: days.map((row) => ({ day: isoTime(row.starts_at.getTime()).slice(0, 10), ...shown([row], decimals) })),
     // Amount burned on chain: in confirmed rounds, or inside verified payments. It equals the total.
     confirmed: confirmedOf(amountOf(accounts, decimals), debt, decimals),
-    // Amount received for burning and not burned yet. The other figures exclude it.
+    // Amount owed for burning and not burned yet. The other figures exclude it.
     owed: {
       ...shownAmount(debt.owedBaseUnits, decimals),
       oldestAt: debt.oldestOwedAtMs === undefined ? null : isoTime(debt.oldestOwedAtMs),
     },
     ...treasuryOf(promises, decimals),
-    // Position and root of the newest checkpoint. The other figures are read before it, and may be a second older or
-    // newer.
+    // Position and root of the newest checkpoint. The other figures are read before it.
     ledger: { position: sealed?.size ?? 0, root: sealed === undefined ? null : encodeBase64(sealed.root) },
     asOf: isoTime(nowMs),
   }

@@ -52,7 +52,7 @@ const what = 'the decisions'
 
 /**
  * Reads the streams of each kind that only people write, by the id space of the kind. A new kind of decision is
- * therefore listed without a change here. People decide rarely, so these streams are read whole.
+ * therefore listed without a change here.
  */
 function decidedBy({ mint, from, to }: SumsQuestion) {
   return sql`(

@@ -3,7 +3,7 @@ import type { LedgerToken } from './ledgerToken.ts'
 
 /**
  * Sums of the whole ledger. The number of rows is independent of the number of payments, so that monitoring can read
- * them each minute.
+ * them often.
  */
 export interface MoneyFigures {
   /** Balance per account in base units. All wallets together have one line per kind of debt. Debits are positive. */

@@ -115,7 +115,7 @@ interface ListedQuote extends Omit<QuoteRow, 'mint' | 'required'> {
   readonly list: Buffer
 }
 
-// Maximum of quotes. A program may request thousands in a loop, but only the quotes near the payment are needed.
+// Maximum of quotes, because a program may request thousands in a loop.
 const quotesMax = 100
 
 const quoteColumns = sql`
@@ -153,8 +153,8 @@ function pricesOf(list: Buffer, priceList: number): readonly ListedPrice[] {
   return event.kind === 'PriceListPublished' ? event.prices.map((price) => ({ ...price, priceList })) : []
 }
 
-// Maximum of payments to search. A wallet that buys in a loop has many payments per day. The payment of a quote is
-// among those nearest to its time.
+// Maximum of payments to search, because a wallet that buys in a loop has many. The payment of a quote is among those
+// nearest to its time.
 const candidatesMax = 500
 const presentedWithinMs = 24 * 60 * 60 * 1000
 
@@ -199,8 +199,8 @@ async function findPaymentOfLeaf(database: Database, leafHashStart: string): Pro
 }
 
 /**
- * Searches the tiles and events that the list of payments does not cover yet. The bounds are constants, because with
- * subqueries the planner expects to read a third of all events.
+ * Searches the tiles and events that the list of payments does not cover yet. The bounds are constants, because the
+ * planner misjudges subqueries.
  */
 async function findBehindTheList(database: Database, start: Buffer): Promise<Buffer | undefined> {
   const { position } = await reportPosition(database)

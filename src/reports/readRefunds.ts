@@ -18,7 +18,7 @@ export async function readRefunds(database: Database, question: RefundsQuestion)
 
 const what = 'the refunds'
 
-// Maximum of debts per wallet. If a wallet overpays with every payment, its oldest refunds were paid long ago.
+// Maximum of debts per wallet, the newest first.
 const debtsMax = 5_000
 
 /**
@@ -48,8 +48,7 @@ async function readDebts(
     ) p
     join ledger.streams s on s.stream = p.stream`
   const referenceOf = new Map(owing.map(({ stream, reference }) => [stream, reference]))
-  // Read all events in one query, with their positions as constants, because a function call for each payment took 2
-  // ms.
+  // Read all events in one query, with their positions as constants, because a function call for each payment is slow.
   const rows = await readRows(database, what)<{
     seq: number
     stream: number

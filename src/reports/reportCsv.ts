@@ -7,9 +7,7 @@ import { type Cell, isAmount, isMicroUsd, type ReportRow } from './reportTable.t
 
 /**
  * Writes all pages of the report, from the cursor on, as CSV (RFC 4180) while reading them. Amounts have two columns:
- * exact base units, and tokens for people. Values in millionths of a dollar have a second column in dollars. The last
- * column is the mint, unless the request chooses columns. Text that a spreadsheet would run as a formula gets a leading
- * apostrophe.
+ * exact base units, and tokens for people. Text that a spreadsheet would run as a formula gets a leading apostrophe.
  */
 export async function reportCsv(database: Database, request: ReportRequest): Promise<Readable> {
   // Read one row before anything is sent, because it has the names of the columns. A fault can then still become an

@@ -45,8 +45,7 @@ export interface Positioned<Read> extends ReportPosition {
   readonly read: Read
 }
 
-// Maximum of roll-up steps, enough for a backlog of two million events. With a read-only login, the steps do
-// nothing.
+// Maximum of roll-up steps, so that a read ends even with a large backlog.
 const stepsMax = 200
 
 export function createReports(database: Database, token: LedgerToken): Reports {

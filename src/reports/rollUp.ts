@@ -7,15 +7,13 @@ export interface ReportPosition {
   readonly headPosition: number
 }
 
-// Maximum of events in one roll-up: about 0.2 s of work. Requests wait for the roll-up, and it locks the progress row
-// for other sessions.
+// Maximum of events in one roll-up. Requests wait for the roll-up, and it locks the progress row for other sessions.
 export const eventsPerRollUpMax = 10_000
 
 /**
  * The append does not maintain the tables of the reports, because every claim would then pay for them. Returns 0 in a
- * read-only session, such as an auditor's session or a session on a standby. The check for new events comes first,
- * because taking the lock is a write. It is a separate statement, because PostgreSQL checks the right to execute a
- * function before it evaluates the condition.
+ * read-only session. The check for new events comes first, because taking the lock is a write. It is a separate
+ * statement, because PostgreSQL checks the right to execute a function before it evaluates the condition.
  */
 export function rollUp(database: Database, eventsMax = eventsPerRollUpMax): Promise<number> {
   return rollUpIfDue(database, sql<Rolled>`select reports.roll_up(${eventsMax}) as rolled`)

@@ -79,7 +79,7 @@ function noteOf(checkpoint: StoredCheckpoint | undefined): string | null {
   return checkpoint?.note ?? null
 }
 
-/** Reads at most two tiles per level, so a proof needs few lookups even in a long ledger. */
+/** Reads few tiles per level, so a proof needs few lookups even in a long ledger. */
 async function hashesOf(database: Database, ranges: readonly LeafRange[], size: number): Promise<readonly string[]> {
   const tiles = await readTiles(database, tilesOf(ranges), size)
   return ranges.map((range) => encodeBase64(hashOfRange(range, tiles)))
@@ -104,10 +104,7 @@ async function cutTile(
   return Buffer.from(hashes.subarray(0, width * hashBytes))
 }
 
-/**
- * Reads the entries of a tile, each after its length in 2 bytes. A tile has at most 256 entries of 64 kB, and usually
- * 300 kB in total.
- */
+/** Reads the entries of a tile, each after its length in 2 bytes. A tile has at most 256 entries. */
 async function readEntryTile(database: Database, { from, to }: LeafRange): Promise<Buffer> {
   const rows = await eventsIn(database, { from, to })
   return Buffer.concat(

@@ -33,7 +33,7 @@ export async function summary(database: Database, { mint, decimals }: LedgerToke
     mints: mints.map((each) => ({ ...each })),
     payments: lines.reduce((sum, { payments }) => sum + payments, 0),
     burnedBaseUnits: balanceOf('Expenses:Burned'),
-    // Part of `burnedBaseUnits`: burned by the service for payments that contained no burn.
+    // Part of `burnedBaseUnits`: burned by the service.
     burnConfirmedBaseUnits: lines.reduce((sum, line) => sum + BigInt(line.burned_later), 0n).toString(),
     burnOwedBaseUnits: (-BigInt(balanceOf(accounts.burnOwed))).toString(),
     burnOwedSince: oldestOwedAtMs === undefined ? null : isoTime(oldestOwedAtMs),
@@ -49,7 +49,7 @@ function sumOf(lines: readonly { readonly owedBaseUnits: string }[]): string {
   return lines.reduce((sum, line) => sum + BigInt(line.owedBaseUnits), 0n).toString()
 }
 
-/** Every liability that is not ordinary is money that must be refunded to a wallet. */
+/** Every liability that is not ordinary must be refunded to a wallet. */
 function isOrdinary(account: string): boolean {
   const ordinary: readonly string[] = [accounts.unearned, accounts.burnOwed, accounts.prepaid]
   return ordinary.includes(account) || shareName(account) !== undefined

@@ -62,7 +62,7 @@ export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
 // Time for which clients may cache the keys. A new key is listed at least this long before it signs, unless the
 // operator sets a shorter time (settingChange.ts).
 const receiptKeysCache = 'public, max-age=300'
-// Milliseconds for which requests share one reading, because a reading covers 2,160 rows: 90 days of hours.
+// Milliseconds for which requests share one reading, because a reading covers 90 days of hours.
 const burnStatsAgeMaxMs = 1_000
 const burnStatsCache = 'public, max-age=1'
 

@@ -53,10 +53,7 @@ async function checkpoint({ newest }: SealMemory): Promise<FreeAnswer> {
 
 const noteHeaders = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': revalidated }
 
-/**
- * Returns the same answer for an event that does not exist and for an event that is not sealed yet. Events are sealed
- * within a second.
- */
+/** Returns the same answer for an event that does not exist and for an event that is not sealed yet. */
 function notSealed(what: string): Answer {
   return errorAnswer('NOT_FOUND', `${what}; the seal is at most a second behind`, { headers: { 'retry-after': '1' } })
 }

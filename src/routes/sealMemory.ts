@@ -13,11 +13,10 @@ export interface SealMemoryDeps {
   readonly tree: Pick<SealedTree, 'checkpoint'>
 }
 
-// Maximum age of the newest checkpoint. The sealer signs once a second. With five readings a second, callers wait at
-// most a fifth of a second longer.
+// Maximum age of the newest checkpoint. It is short, so that callers wait only a little longer than for the next
+// signature.
 const newestAgeMaxMs = 200
-// Maximum bytes in memory. They are enough for 6,000 proofs of 1.3 kB, or 30 bundles of entries with their compressed
-// forms.
+// Maximum bytes in memory, enough for thousands of proofs.
 const memoryBytesMax = 16 * 1024 * 1024
 // Bytes of memory that each body takes in addition to its content.
 const overheadBytes = 1_024

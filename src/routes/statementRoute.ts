@@ -25,8 +25,8 @@ export interface StatementRouteDeps {
 }
 
 /**
- * Creates the route that shows the payments of a wallet to its owner. The owner signs a challenge with the wallet. A
- * signature is valid for one download.
+ * Creates the route that shows the payments of a wallet to its owner, who signs a challenge with the wallet. Each
+ * instance accepts a signature for one download.
  */
 export function statementRoute(deps: StatementRouteDeps): FreeRoute {
   const used = createUsedProofs()

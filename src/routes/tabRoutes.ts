@@ -100,10 +100,7 @@ const newKeys = z.strictObject({
     .exactOptional(),
 })
 
-/**
- * Replaces the keys of a tab. Only the wallet may do this, because the session key may have been stolen. Each instance
- * refuses the old keys at once.
- */
+/** Replaces the keys of a tab. Only the wallet may do this, because the session key may have been stolen. */
 async function replaceKeys({ clock, origin, accounts }: TabRouteDeps, action: FreeAction): Promise<FreeAnswer> {
   const { segment, body, header } = action
   const read = newKeys.safeParse(body)

@@ -3,7 +3,7 @@ import type { ProvenWallet } from './walletChallenge.ts'
 
 export type UsedProofs = ReturnType<typeof createUsedProofs>
 
-// Maximum number of proofs in memory, about 12 MB. They are enough for 100 statements a second for six minutes.
+// Maximum number of proofs in memory. They are enough for 100 statements a second for six minutes.
 const proofsMax = 36_000
 
 /** Each instance accepts a proof once. A proof is dropped only after it expires, so a full memory refuses new proofs. */

@@ -57,8 +57,8 @@ interface Inquiry<Query, Data> {
 }
 
 /**
- * Queries at least two sources at once, and then further sources until the answers agree. Returns the answer of the
- * first provider that no majority contradicts. Throws `ItemUnknown` or `ProvidersFailed` if no answer can be sold.
+ * Queries some sources at once, and then further sources until the answers agree. Throws `ItemUnknown` or
+ * `ProvidersFailed` if no answer can be sold.
  */
 export async function askForAgreement<Query, Data>(
   asking: ProvidersInTurn<Query, Data>,

@@ -8,7 +8,7 @@ export interface ProviderChainOptions<Query, Data> {
   readonly providers: readonly Provider<Query, Data>[]
   /** Maximum age of an answer by the provider's own timestamp. An older answer counts as a failure. */
   readonly ageMaxMs: number
-  /** Maximum time by which an answer's timestamp may be in the future. Only forecasts set this limit. Absent: 5 minutes. */
+  /** Maximum time by which an answer's timestamp may be in the future. Absent: 5 minutes. */
   readonly aheadMaxMs?: number
 }
 
@@ -21,8 +21,7 @@ export interface ProviderAnswer<Data> {
   readonly usedProviders?: readonly string[]
 }
 
-// Time limits for one provider, and for all providers of a query together. The limits apply even if a provider's own
-// time-out is longer.
+// Time limits for one provider, and for all providers of a query together, in milliseconds.
 export const providerMsMax = 4_000
 export const chainMsMax = 10_000
 // Tolerate timestamps up to five minutes in the future, because the clocks of providers differ.

@@ -5,8 +5,7 @@ import type { Failure } from '../product/product.ts'
 
 /**
  * Limits the lookups of a wallet for items that no provider has. A payment that is not spent yet can be used for any
- * number of such lookups, and each uses part of every provider's quota. Other lookups are not counted: the wallet pays
- * for answers, and is not at fault for outages.
+ * number of such lookups, and each uses part of every provider's quota. Other lookups are not counted.
  */
 export interface MissBudget {
   /** Undefined: the wallet may begin a lookup. */

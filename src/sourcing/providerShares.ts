@@ -22,9 +22,8 @@ const windowMs = 60_000
 const unlistedShare = 1 / 2
 
 /**
- * Divides the request rate of each provider between callers. Within a minute, a wallet's own lookups may not exceed the
- * number that remains for others. Items that are not known to exist may use half of the rate, for all callers
- * together.
+ * Divides the request rate of each provider between callers. Items that are not known to exist may use half of the
+ * rate, for all callers together.
  */
 export function createProviderShares<Query, Data>(
   deps: ProviderSharesDeps,
@@ -46,7 +45,7 @@ function shareOf<Query, Data>(
   if (pace === undefined) return () => provider
   const max = lookupsPerWindow(pace)
   const all = openSharedCount?.(name, max)
-  // Lookups of the last minute. The list is as short as the provider's limit, which is at most some hundreds.
+  // Lookups of the last minute. The length is bounded by the provider's limit.
   const taken: Taken[] = []
   const whyRefused = (lookup: Lookup): string | undefined => {
     const sinceMs = clock.monotonicMs() - windowMs

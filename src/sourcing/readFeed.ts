@@ -30,7 +30,7 @@ type FeedDeps = Pick<UpstreamDeps, 'version' | 'contact' | 'onCall'>
 const upstreamLabel = 'publisher-rss'
 const timeoutMs = 8_000
 const bytesMax = 1024 * 1024
-// Maximum of redirects. A normal feed redirects up to three times: to https, to another host and to a CDN.
+// Maximum of redirects. A feed may redirect to https, to another host and to a CDN.
 const hopsMax = 3
 
 /**

@@ -19,7 +19,7 @@ export function epochMsOf({ year, month, day, hour, minute, second }: ClockReadi
   return asUtcMs - offsetMsOf(nearMs, timeZone)
 }
 
-// Cache the formats: creating one takes longer than a few hundred uses, and a year of bars uses a format 500 times.
+// Cache the formats, because creating one is slow.
 const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 50 })
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {

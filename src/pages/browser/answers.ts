@@ -2,7 +2,7 @@ import type { PaymentDetail } from '../../reports/paymentDetail.ts'
 import type { refundJson } from '../../reports/refundLines.ts'
 import type { Summary as Figures } from '../../reports/summary.ts'
 
-/* Only the fields of the finance reports that the page uses. Amounts are base units in text. */
+/* The fields of the finance reports that the page uses. Amounts are base units in text. */
 
 /** `position` is the last event in the reports, and `headPosition` the last event in the ledger. */
 interface Positions {

@@ -50,7 +50,7 @@ export async function decide(decision: Decision): Promise<{ readonly position: n
   return dataOf(await send('api/finance/decisions', { method: 'POST', headers, body: JSON.stringify(decision) }))
 }
 
-/** The pages send all their requests here, except those of the library that draws documents. */
+/** Sends a request of the pages. The library that draws documents sends its requests itself. */
 export function send(address: string, init?: RequestInit): Promise<Response> {
   return defaultFetch(address, init)
 }

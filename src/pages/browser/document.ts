@@ -1,12 +1,12 @@
 /*
  * Purchased PDFs are drawn on the page, because most phones show nothing in a frame with a document. The drawing
- * library is fetched with the first document, because other products do not need it.
+ * library is fetched with the first document.
  */
 
 import type * as pdfjs from 'unpdf/pdfjs'
 import { element } from './element.ts'
 
-// An A4 page of this width, 150 dots per inch, takes 9 MB of memory. It is sharp on a phone and readable on a monitor.
+// Maximum of drawn pages and their width. The drawing of a page takes about 9 MB of memory.
 const pagesMax = 10
 const widthPixels = 1_240
 

@@ -1,6 +1,6 @@
 /*
  * The service creates the transaction, a wallet signs it, and the page presents the proof until there is an answer.
- * Only this page has the secret of the payment, so other people who see the payment on chain cannot use it.
+ * Other people who see the payment on chain cannot use it, because they lack the secret of the payment.
  */
 
 import { verifyReceipt } from '@tollbook/client/verifyReceipt'
@@ -160,7 +160,7 @@ async function findPayment(digest: string): Promise<{ readonly signature: string
   // Closing the code ends the wait, during which all other ways to pay are disabled.
   for (let poll = 1; poll <= pollsMax && phone.open; poll++) {
     await systemClock.sleep(pollMs)
-    // A broken connection must not end the wait: only this page has the secret of the payment.
+    // A broken connection must not end the wait, because only this page has the secret of the payment.
     const response = await send(at(`/pay/payment/${digest}`)).catch(() => undefined)
     if (response?.ok === true) return (await response.json()).data
   }
@@ -178,7 +178,7 @@ async function requestPrice(order: Order, wallet: string): Promise<void> {
   say(`The price is ${pricing.requiredTokens} ${symbol}; ${burnInfo.percentage} % of it is burned.`)
 }
 
-/** The transaction contains only the digest. Neither the service nor the chain knows the secret before the proof. */
+/** The transaction contains only the digest, so nobody knows the secret before the proof. */
 function newSecret() {
   const secret = randomToken()
   return { secret, digest: toBase64Url(sha256(secret)) }
@@ -202,7 +202,7 @@ async function deliver({ name, payment }: StoredPayment): Promise<void> {
     'x-payment-proof': proof,
     'idempotency-key': key,
   })
-  // A 402 is final. Any other error keeps the payment, which is still valid, for example if the item does not exist.
+  // A 402 is final. After another error the payment may still be valid, for example if the item does not exist.
   if (response.status === 402) localStorage.removeItem(name)
   if (!response.ok) throw new Error(errorText((await response.json()).error))
   await show(await saleOf(response), wallet)
@@ -228,7 +228,7 @@ async function shownBody(response: Response): Promise<string> {
   return `data:${type};base64,${encodeBase64(new Uint8Array(await response.arrayBuffer()))}`
 }
 
-/** Each try has the same proof and key, so that no try can pay or buy twice. */
+/** Each try has the same proof and key, so that no try pays or buys twice. */
 async function present(order: Order, headers: Readonly<Record<string, string>>): Promise<Response> {
   for (let tries = 1; tries <= triesMax; tries++) {
     const response = await ask(order, headers).catch(() => undefined)

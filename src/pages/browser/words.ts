@@ -1,4 +1,4 @@
-/** A test fails if a state of a stream has no entry. */
+/** Words for the states of a stream. A test requires an entry for each state. */
 const states: Readonly<Record<string, readonly [word: string, meaning: string]>> = {
   submitted: ['sent', 'We sent it to the chain for the caller, and have not seen it there.'],
   claimed: ['being served', 'Its request is being answered at the moment.'],

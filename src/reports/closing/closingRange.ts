@@ -29,7 +29,7 @@ const dayMs = 86_400_000
 // Wait after the close of a month. The clocks of the service and the database differ, so an event of the month may
 // still be recorded during this time.
 const clockToleranceMs = 10 * 60_000
-// Maximum of unsealed events. The sealer lags by seconds, and reading this many events takes about a second.
+// Maximum of unsealed events, because they are read for the statement. The sealer lags by seconds.
 export const unsealedMax = 20_000
 
 /** A month that is not closed yet ends at the newest checkpoint, because under load some events are always unsealed. */

@@ -13,7 +13,7 @@ import type { ExportScope } from './exportScope.ts'
  * is read along the primary key.
  */
 
-// Positions per page. A body has at most 65,519 bytes, so a page has at most 17 MB, and usually 250 kB.
+// Positions per page. A body has at most 65,519 bytes, so a page has at most 17 MB.
 const pagePositions = 256
 
 export interface EventRow {

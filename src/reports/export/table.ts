@@ -8,7 +8,6 @@ import type { EntryRow, EventRow, PaymentRow } from './exportRows.ts'
 /*
  * Rows as columns, for CSV and Parquet. Amounts in tokens are decimals with a point, amounts in base units are
  * integers.
- * Debits and credits have separate columns, so that no figure has a sign.
  */
 
 export type ExportCell = string | number | bigint | Date | null
@@ -40,10 +39,7 @@ export const eventColumns: readonly Column<EventRow>[] = [
   { name: 'leaf_hash', type: 'text', of: (row) => Buffer.from(row.leafHash).toString('hex') },
 ]
 
-/**
- * Debit and credit are separate columns of positive amounts, because spreadsheets expect them. One of the two cells is
- * null.
- */
+/** Debit and credit are separate columns, because spreadsheets expect them. One of the two cells is null. */
 export function entryColumns(decimals: Decimals): readonly Column<EntryRow>[] {
   const debit = (row: EntryRow): bigint | null => (row.amountBaseUnits > 0n ? row.amountBaseUnits : null)
   const credit = (row: EntryRow): bigint | null => (row.amountBaseUnits < 0n ? -row.amountBaseUnits : null)

@@ -71,22 +71,13 @@ export interface AgreedReading {
 // A larger daily change, in per cent, is more often an unadjusted split, another unit or another coin than real news.
 export const movePercentMax = 30
 
-/**
- * True if the daily change exceeds `movePercentMax`. Such a reading is sold only if every source was queried and no
- * source contradicts it.
- */
+/** True if the daily change exceeds `movePercentMax`, so that the reading needs more evidence. */
 export function isLargeMove({ figures }: Reading, { move }: AgreementRule): boolean {
   const percent = move === undefined ? 0 : figures[move]
   return typeof percent === 'number' && Math.abs(percent) > movePercentMax
 }
 
-/**
- * Chooses the reading to sell: the first complete reading that has enough evidence and no contradicted field. A field
- * is contradicted if at least as many sources differ from it as agree, counting the reading itself. If only two sources
- * answer and they differ, neither reading is sold. If all exchanges differ from a field, it is contradicted however
- * many aggregators agree, because aggregators copy from each other. A large daily change is contradicted by a single
- * source.
- */
+/** Chooses the reading to sell: the first complete reading that has enough evidence and no contradicted field. */
 export function judgeReadings(readings: readonly Reading[], rule: AgreementRule, evidence: Evidence): Judgement {
   const complete = readings.filter(({ isComplete }) => isComplete)
   if (complete.length === 0) return { kind: 'none' }

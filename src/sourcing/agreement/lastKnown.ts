@@ -11,8 +11,8 @@ export interface LastKnown {
 const itemsMax = 5_000
 
 /**
- * Keeps figures in memory: at most 5,000 items, each for `heldMs`. After a restart there is no last known value, so an
- * answer needs another source to confirm it.
+ * Keeps figures in memory, each for `heldMs`. After a restart there is no last known value, so an answer needs another
+ * source to confirm it.
  */
 export function createLastKnown(clock: Clock, heldMs: number): LastKnown {
   const perf = { now: () => clock.monotonicMs() }

@@ -22,8 +22,7 @@ export interface BarRule {
   readonly intervalMs: number
 }
 
-// Allow a factor of 5 within a bar or between closes. Real prices can change several times over, but a change by a
-// factor of a thousand is a defect.
+// Allow a factor of 5 within a bar or between closes, because real prices can change several times over.
 const stepFactorMax = 5
 // Tolerate rounding differences, because providers round each of the four prices of a bar separately.
 const roundingSlack = 1e-6
