@@ -178,7 +178,7 @@ async function requestPrice(order: Order, wallet: string): Promise<void> {
   say(`The price is ${pricing.requiredTokens} ${symbol}; ${burnInfo.percentage} % of it is burned.`)
 }
 
-/** The transaction contains only the digest, so nobody knows the secret before the proof. */
+/** The transaction contains only the digest, so the chain does not show the secret before the proof. */
 function newSecret() {
   const secret = randomToken()
   return { secret, digest: toBase64Url(sha256(secret)) }

@@ -90,6 +90,10 @@ export function judgeReadings(readings: readonly Reading[], rule: AgreementRule,
   return { kind: 'doubted' }
 }
 
+/**
+ * True if at least as many sources differ from a field as agree with it. All exchanges together outweigh any number of
+ * aggregators, because aggregators copy from each other.
+ */
 function isContradicted(reading: Reading, readings: readonly Reading[], rule: AgreementRule): boolean {
   const judges = readings
     .filter((other) => other !== reading)
