@@ -67,8 +67,7 @@ async function serveWallet({ folder, exitsWhenIdle }: AgentArguments, deps: Agen
   return agentExitCodes.done
 }
 
-// Idle time after which the wallet process ends, so that its key is not in memory without need. A front end starts it
-// again.
+// Idle time after which the wallet process ends, so that its key is not in memory without need.
 const idleMaxMs = 15 * 60 * 1000
 
 function untilIdle(server: Server): Promise<void> {

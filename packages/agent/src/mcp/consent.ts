@@ -14,7 +14,7 @@ import { type Agreement, agreement, type QuoteNote } from '../walletWire.ts'
 /* Asks the person at the host before a large payment. The question contains no free text of the model or of a service. */
 
 const keyBytes = 32
-// Time in which the person can agree. Later the offer and its price may have changed, so a late answer pays nothing.
+// Time in which the person can agree. A later answer pays nothing, because the offer may have changed.
 const consentSeconds = 600
 const answer = z.object({ pay: z.boolean() })
 const capabilities = z.object({ [CLIENT_CAPABILITIES_META_KEY]: z.object({ elicitation: z.unknown() }).partial() })

@@ -130,7 +130,7 @@ function toolName(host: string, method: string, path: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '_')
     .replaceAll(/^_+|_+$/g, '')
-  // Add a digest, because names are cut to 64 characters, the limit of MCP hosts, and two paths can have the same slug.
+  // Add a digest, because names are cut to the limit of MCP hosts and two paths can have the same slug.
   const digest = createHash('sha256').update(`${host} ${method} ${path}`).digest('hex').slice(0, digestCharacters)
   return `${slug.slice(0, nameCharactersMax - digestCharacters - 1)}_${digest}`
 }

@@ -26,8 +26,7 @@ export async function readHostTools(wallet: WalletClient, { hosts }: Policy): Pr
   )
 }
 
-// Timeout of one document, because the MCP host waits for the tools. A slower service has no typed tools in this
-// window.
+// Timeout of one document, because the MCP host waits for the tools.
 const documentTimeoutMs = 5_000
 
 async function readDocument(wallet: WalletClient, url: string): Promise<unknown> {

@@ -36,7 +36,7 @@ const sale = z.object({
   meta: z.unknown().optional(),
 })
 
-/** Drops the receipt, because it has about 2,000 characters, and the tool `receipts` lists it. */
+/** Drops the receipt, because it is long and the tool `receipts` lists it. */
 function withoutReceipt(text: string): string {
   const { data } = sale.safeParse(parseJson(text))
   return data === undefined ? text : JSON.stringify({ data: data.data, meta: data.meta })

@@ -86,7 +86,7 @@ const initdbOptions = [
   '--no-instructions',
 ]
 
-/** initdb usually takes 0.5 to 1 s. The limit allows for a slow disk. */
+/** Maximum duration of initdb, which usually takes about a second. The limit allows for a slow disk. */
 const initdbTimeoutMs = 120_000
 
 async function readPassword(dataDirectory: string): Promise<string> {

@@ -3,9 +3,8 @@ import { Fault } from '@tollbook/core/fault'
 import { randomBytesOf } from '@tollbook/core/id'
 
 /**
- * Chooses a port below 32,768, where Linux starts its range for outgoing connections (macOS: 49,152). A port in that
- * range could be lost while Postgres restarts: a client that reconnects in a loop may get it as its source port. The
- * client would then connect to itself and block the restart.
+ * Chooses a port below the range for outgoing connections (Linux: 32,768, macOS: 49,152). In that range, a client that
+ * reconnects while Postgres restarts could get the port as its own, connect to itself, and block the restart.
  */
 export async function choosePort(wanted: number): Promise<number> {
   if (wanted !== 0) {

@@ -80,8 +80,7 @@ const lastLinesMax = 12
 
 /**
  * Ends the server when this process ends, also by `kill -9`, which runs no handler. The kernel then closes the pipe
- * from which the shell reads, and the shell sends SIGINT, the fast shutdown of Postgres. PR_SET_PDEATHSIG would need no
- * shell, but works only on Linux, and acts at the end of the thread, not of the process.
+ * from which the shell reads, and the shell sends SIGINT, the fast shutdown of Postgres.
  */
 function startWatchdog(account: SystemUser, pid: number): ChildProcess {
   const command = ['/bin/sh', '-c', 'read -r line; kill -INT "$1"', 'sh', String(pid)]
@@ -161,8 +160,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
 }
 
 const shutDownSteps = [
-  // Fast shutdown: ends the sessions and writes a checkpoint. Usually takes 13 to 37 ms, or longer with many dirty
-  // pages.
+  // Fast shutdown: ends the sessions and writes a checkpoint.
   { signal: 'SIGINT', waitMs: 20_000 },
   // Immediate shutdown without a checkpoint, so the next start runs recovery. After 5 s the postmaster kills its
   // remaining children.

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 
 /**
  * On Linux a zombie has no command line and counts as ended, because it holds no resources. `kill -0` still finds a
- * zombie, and PID 1 of a container may take 20 s to reap it.
+ * zombie.
  */
 export async function findCommandLine(pid: number): Promise<string | undefined> {
   const commandLine = process.platform === 'linux' ? await readInProc(pid) : await readWithPs(pid)

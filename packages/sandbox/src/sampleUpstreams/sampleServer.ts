@@ -9,7 +9,7 @@ export interface SampleServer {
   close(): Promise<void>
 }
 
-// Maximum bytes of a body. The largest body is a chat of 16,000 characters in JSON.
+// Maximum bytes of a body, enough for the longest chat.
 const bodyBytesMax = 256 * 1024
 const host = '127.0.0.1'
 
