@@ -61,7 +61,7 @@ export interface SimulateOptions {
 
 export const lagSlotsMax = 512
 
-/** Slots in one epoch on mainnet, which takes two days. Few local chains reach their second epoch. */
+/** Slots in one epoch on mainnet, which takes two days. */
 const mainnetSlotsPerEpoch = 432_000
 
 /**
@@ -80,7 +80,7 @@ export class Bank {
   readonly #listeners = new Set<BankListener>()
   readonly #slotTimes = new Map<number, number>()
   readonly #forks = new Map<ForkPoint, ForkState>()
-  /** Slot of the engine's sysvars. Setting them takes 0.2 ms, so the bank sets them only before a use. */
+  /** Slot of the engine's sysvars. The bank sets them only before a use, because setting them is slow. */
   #engineSlot = 0
 
   constructor({ database, clock, origin, slotsPerEpoch = mainnetSlotsPerEpoch, blockhashSlots }: BankDeps) {

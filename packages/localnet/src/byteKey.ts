@@ -1,7 +1,4 @@
-/**
- * Latin-1 has one character per byte. Base58 would take five times as long (4 µs instead of 0.8 µs for an address), and
- * each landed transaction needs about ten keys.
- */
+/** Latin-1 has one character per byte, and is much faster than base58. */
 export function byteKey(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }

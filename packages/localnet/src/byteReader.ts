@@ -35,8 +35,7 @@ export class ByteReader {
 
   /**
    * Reads a length in Solana's compact-u16: one to three bytes, seven bits per byte, low bits first. Only the shortest
-   * encoding is valid. litesvm 1.5.0 aborts the whole process on any other encoding, so this check prevents a crash by
-   * a client.
+   * encoding is valid, because litesvm 1.5.0 aborts the whole process on any other encoding.
    */
   compactU16(): number {
     let value = 0

@@ -8,8 +8,7 @@ export interface DirectoryLock {
 
 /**
  * Locks a data directory for one process, by a write lock on a SQLite file in the same parent directory. The operating
- * system releases the lock when the process ends, even by `kill -9`. Postgres itself refuses a second postmaster, but
- * only the process with the lock may stop an orphaned postmaster.
+ * system releases the lock when the process ends, even by `kill -9`.
  */
 export function lockDirectory(dataDirectory: string): DirectoryLock {
   const lock = openLock(`${dataDirectory}.lock`)

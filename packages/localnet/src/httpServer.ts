@@ -117,8 +117,8 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
 }
 
 /**
- * Time for which idle connections stay open. web3.js reuses a connection for up to 19 s, because real nodes close it
- * after 20 s. With Node's default of 5 s, the server could close it just as a client sends a request.
+ * Time for which idle connections stay open. It is longer than the 19 s for which web3.js reuses a connection, so the
+ * server does not close a connection just as a client sends a request.
  */
 const keepAliveMs = 30_000
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { sameBytes } from './byteKey.ts'
 import { decodeBase64 } from './wireParam.ts'
 
-/** Limits of a real node: four filters, which compare up to 128 bytes each. */
+/** Limits of a real node: the number of filters, and the bytes that each compares. */
 const filtersMax = 4
 const comparedBytesMax = 128
 

@@ -37,7 +37,7 @@ async function answerBatch(deps: RpcServiceDeps, batch: readonly unknown[]): Pro
   }
   const answers: Json[] = []
   for (const [index, member] of batch.entries()) {
-    // Yield to other requests regularly. Otherwise a full batch of transactions would block the event loop for 150 ms.
+    // Yield to other requests regularly, because a full batch of transactions would block the event loop.
     if (index % membersPerTurn === membersPerTurn - 1) await nextTurn()
     const answer = answerOne(deps, member)
     if (answer.kind === 'failure') return answer

@@ -16,8 +16,8 @@ export const slotsUntil: Readonly<Record<Commitment, number>> = { processed: 0, 
 const clusterBlockhashSlots = 150
 
 /**
- * First slot of a new chain. At 512, the SlotHashes sysvar is full and a finalized slot exists. Clients thus never meet
- * the special cases of the first seconds of a chain.
+ * First slot of a new chain. At this slot, the SlotHashes sysvar is full and a finalized slot exists, so that clients
+ * never meet the special cases of a new chain.
  */
 export const firstSlot = 512
 
@@ -91,8 +91,8 @@ export class Slots {
   }
 
   /**
-   * Computes the hashes of older slots to find this one, for a node that is far behind. Hashes older than 512 slots are
-   * not stored, and each takes 5 µs to compute.
+   * Computes the hashes of older slots to find this one, for a node that is far behind, because old hashes are not
+   * stored.
    */
   #searchBlockhash(blockhash: string, atSlot: number): number | undefined {
     const oldest = atSlot - this.blockhashSlots

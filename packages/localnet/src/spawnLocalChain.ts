@@ -147,6 +147,6 @@ const readyMessage = z.object({
   rpcUrls: z.array(z.string()),
 })
 const lastWordsMax = 5
-/** Maximum duration of a start: usually 0.3 s, and a few seconds more with 100,000 stored transactions. */
+/** Maximum duration of a start, which takes some seconds with many stored transactions. */
 const readyTimeoutMs = 60_000
 const stopTimeoutMs = 10_000

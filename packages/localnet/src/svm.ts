@@ -3,8 +3,7 @@ import { type ExecutionOutcome, outcomeOf } from './executionOutcome.ts'
 
 /*
  * The engine: litesvm, which runs transactions in the real Agave runtime with the real program binaries. Only litesvm's
- * inner module takes the wire bytes of a transaction. The outer module would decode and encode them again, and load
- * @solana/kit for this. The version is pinned exactly. The native part aborts the process on a malformed transaction or
+ * inner module takes the wire bytes of a transaction. The native part aborts the process on a malformed transaction or
  * an address that is not 32 bytes, so callers must parse first. The engine's blockhash window and history are switched
  * off, because their form does not fit this chain.
  */
@@ -47,11 +46,11 @@ export interface Svm {
   accountsOwnedBy(program: Uint8Array): readonly AccountAt[]
   setAccount(account: AccountAt): void
   setSlot(state: SlotState): void
-  /** Takes a few microseconds. Setting SlotHashes too takes 0.2 ms. */
+  /** Sets only Clock, because setting SlotHashes too is slow. */
   setClock(state: Pick<SlotState, 'slot' | 'timeSeconds'>): void
   addProgram(address: Uint8Array, elf: Uint8Array): void
   rentExemptLamports(dataLength: number): bigint
-  /** The snapshot has at least 1.4 MB, and takes about 5 ms. */
+  /** The snapshot has more than a megabyte. */
   snapshot(): Uint8Array
 }
 

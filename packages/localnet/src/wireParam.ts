@@ -38,7 +38,7 @@ export function decodeBase64(text: string): Uint8Array {
   return Buffer.from(text, 'base64')
 }
 
-/** Quadratic time: 1,683 characters take 2 ms, so the caller must check the length first. */
+/** Takes quadratic time, so the caller must check the length first. */
 function decodeLongBase58(text: string): Uint8Array {
   if (!/^[1-9A-HJ-NP-Za-km-z]*$/.test(text)) throw new MalformedBytes('not base58')
   return base58.decode(text)

@@ -62,7 +62,6 @@ function accountOrNull(account: AccountState | undefined, style: AccountStyle | 
   return account === undefined ? null : accountJson(account, style)
 }
 
-/** Each account takes 8 µs, so 10,000 accounts block the chain for 80 ms. */
 function programAccounts(accounts: BankState, program: Uint8Array, config: ProgramConfig): Json {
   const found: Json[] = []
   for (const { address, state } of accounts.accountsOwnedBy(program)) {
