@@ -45,7 +45,7 @@ function codeOf({ lang = '', text }: Tokens.Code): Markup {
       </details>`
 }
 
-/** Accepts http(s) and relative addresses only, because an address such as `javascript:` would run a script. */
+/** True for http(s) and relative addresses. An address such as `javascript:` would run a script. */
 function isSafe(address: string): boolean {
   const base = 'https://service.example'
   return URL.canParse(address, base) && /^https?:$/.test(new URL(address, base).protocol)

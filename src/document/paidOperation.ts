@@ -195,8 +195,8 @@ function wholeResponse(endpoint: Endpoint) {
 }
 
 /**
- * Returns the refusals of a product without statuses that it cannot return: 405 and 416, 413 and 415 without a body,
- * and 403 without a target URL.
+ * Returns the refusals of a product without statuses that it cannot return. They are 405 and 416, 413 and 415 without a
+ * body, and 403 without a target URL.
  */
 function refusalsOf({ method, parameters }: Endpoint, verdicts: readonly ErrorAdvice[]): JsonObject {
   const hasTarget = JSON.stringify(schemaOf(parameters)).includes('"url":')

@@ -80,7 +80,10 @@ export function hasInnerComma(value: Json): boolean {
   return Array.isArray(value) && value.some((item) => JSON.stringify(item).includes(','))
 }
 
-/** Refuses percent signs and separators, because a server may decode a path before it splits the path into segments. */
+/**
+ * True for a value that is one path segment. Excludes percent signs and separators, because a server may decode a path
+ * before it splits the path into segments.
+ */
 export function isSegment(value: Json | undefined): boolean {
   if (typeof value !== 'string' && typeof value !== 'number') return false
   const text = String(value)

@@ -190,7 +190,7 @@ async function askInTries<T>(state: State, request: UpstreamRequest, read: (repl
   }
 }
 
-/** A retry cannot succeed after a rate limit, and no time is left for it after a time-out. */
+/** True if a retry may succeed. It cannot after a rate limit, and no time is left for it after a time-out. */
 function mayHelp(error: unknown): boolean {
   return error instanceof UpstreamFailure && error.kind === 'upstream' && error.retryAfterMs === undefined
 }

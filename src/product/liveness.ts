@@ -88,8 +88,8 @@ function isDue(state: State): boolean {
 }
 
 /**
- * A working provider is probed if it failed a buyer, or has not answered for half an hour. Another provider is probed
- * only while no provider of the product works.
+ * True if the provider must be probed now. A working provider is probed after a failure for a buyer or half an hour of
+ * silence. Another provider is probed only while none works.
  */
 function isWanted(state: State, standing: ProviderState): boolean {
   const nowMs = state.clock.monotonicMs()

@@ -20,7 +20,7 @@ export type ReadSegments =
   | { readonly ok: false; readonly problem: FieldProblem }
 
 /**
- * Decodes each segment exactly once, and refuses a value that another program could read as a different path: the
+ * Decodes each segment exactly once. Refuses a value that another program could read as a different path, because the
  * caller would pay for one resource and receive another.
  */
 export function readSegments(path: string, sent: readonly string[]): ReadSegments {

@@ -40,7 +40,10 @@ export function isMissingItem({ kind }: UpstreamFailure): boolean {
   return kind === 'not_found' || kind === 'not_covered'
 }
 
-/** An incomplete answer does not count, because a few requests for exotic items would otherwise stop all requests. */
+/**
+ * True if the failure counts against the provider. An incomplete answer does not, because a few requests for exotic
+ * items would otherwise stop all requests.
+ */
 export function countsForBreaker(failure: UpstreamFailure): boolean {
   return !isMissingItem(failure) && failure.kind !== 'incomplete'
 }

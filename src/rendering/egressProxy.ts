@@ -24,7 +24,7 @@ export interface EgressProxy {
    */
   finish(): void
   isFinished(): boolean
-  /** Both directions together. A page is stalled if this count no longer changes. */
+  /** Bytes in both directions together. A page is stalled if this count no longer changes. */
   bytesMoved(): number
   close(): Promise<void>
 }
@@ -32,7 +32,7 @@ export interface EgressProxy {
 export type EgressTrouble = 'forbidden' | 'unreachable'
 
 export interface EgressLimits {
-  /** Both directions together. */
+  /** Bytes in both directions together. */
   readonly bytesMax: number
   readonly hostsMax: number
 }

@@ -51,7 +51,7 @@ export async function refundList(database: Database, question: SumsQuestion): Pr
   return { columns: Object.keys(cells), rows, totals: undefined, next }
 }
 
-/** Both lists are short and use an index: payments with a debt, and payments with a refund granted by hand. */
+/** Reads payments with a debt, and payments with a refund granted by hand. Both lists are short and use an index. */
 function readCandidates(database: Database, question: SumsQuestion): Promise<readonly Candidate[]> {
   const conditions = [sql`mint = ${question.mint}`, ...paidBy(question), ...paidBefore(question.cursor)]
   const where = sql.join(conditions, sql` and `)

@@ -125,7 +125,10 @@ export function hasBegun(month: string, nowMs: number): boolean {
   return monthPattern.test(month) && month <= isoTime(nowMs).slice(0, 7)
 }
 
-/** The cursor of a report by day is a day. Other groupings accept any text. */
+/**
+ * True for a valid cursor of a report by groups. The cursor of a report by day is a day. Other groupings accept any
+ * text.
+ */
 export function isGroup(cursor: string, by: ReportQuestion['by']): boolean {
   return by !== 'day' || day.safeParse(cursor).success
 }

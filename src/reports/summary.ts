@@ -49,7 +49,7 @@ function sumOf(lines: readonly { readonly owedBaseUnits: string }[]): string {
   return lines.reduce((sum, line) => sum + BigInt(line.owedBaseUnits), 0n).toString()
 }
 
-/** Every liability that is not ordinary must be refunded to a wallet. */
+/** False for a liability that must be refunded to a wallet. */
 function isOrdinary(account: string): boolean {
   const ordinary: readonly string[] = [accounts.unearned, accounts.burnOwed, accounts.prepaid]
   return ordinary.includes(account) || shareName(account) !== undefined

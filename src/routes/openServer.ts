@@ -52,7 +52,7 @@ export interface HealthAddress extends ListenAddress {
   readonly metricsSubnets: readonly string[]
 }
 
-/** Routes of the finance reports, which only holders of a token can read. */
+/** Routes of the finance API. They need a token of the operator's identity provider. */
 export interface FinanceServing {
   readonly routes: readonly FreeRoute[]
   /**

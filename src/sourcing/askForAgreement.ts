@@ -93,7 +93,10 @@ function witnessesOf<Query>({ witnesses = [] }: AgreementPolicy<Query>, query: Q
   return witnesses.filter((witness) => witness.covers(query))
 }
 
-/** If several sources have the item, a single answer is not enough, even while the other sources do not answer. */
+/**
+ * True if several sources have the item. A single answer is then not enough, even while the other sources do not
+ * answer.
+ */
 function hasSeveralSources<Query, Data>(
   providers: readonly Provider<Query, Data>[],
   policy: AgreementPolicy<Query>,

@@ -20,8 +20,7 @@ type Group = Purpose | 'payer' | 'proven'
 const shareOfLimit = 1 / 2
 // Maximum of requests in progress from addresses that have paid.
 const payersMax = 500
-// Reads per window of 100 ms that the count of reads never refuses: enough for the files of a page, and 8 ms of work
-// by `unitsOf`.
+// Reads per window of 100 ms that the count of reads never refuses. They are enough for the files of a page.
 const readsMin = 20
 const probesPerSecondMax = 10
 const probersMax = 10_000

@@ -144,7 +144,7 @@ function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
-/** Indexers request a price without a query and a body. */
+/** True for a request without a query and a body, by which indexers request a price. */
 function hasNoInput(request: Pick<IncomingMessage, 'url' | 'headers'>): boolean {
   return request.url?.includes('?') !== true && !hasBody(request)
 }

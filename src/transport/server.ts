@@ -13,8 +13,8 @@ const limits = {
   headersTimeout: 10_000,
   // The body has a shorter limit (readBody.ts).
   requestTimeout: 30_000,
-  // Longer than a proxy keeps its connections, so that a proxy never sends a request on a connection that closes. Idle
-  // connections are closed earlier when others need room.
+  // Longer than common proxies keep their connections, so that a proxy does not send a request on a connection that
+  // closes.
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
   // Node refuses a request without Host with an empty answer. `findFramingProblem` refuses it in JSON.

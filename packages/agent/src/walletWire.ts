@@ -53,8 +53,8 @@ export function orderOf(intent: FetchOrder['intent'], { url, method, body, maxUs
 export const received = z.strictObject({ signature: z.string().max(128) })
 
 /**
- * Every answer of the wallet has this header, because the body may be an answer of the service, a quote, or a refusal
- * of the wallet.
+ * Header of every answer of the wallet. The body alone does not show whether it is an answer of the service, a quote,
+ * or a refusal.
  */
 export const kindHeader = 'tollbook-wallet'
 export const kinds = ['answer', 'quote', 'refusal'] as const

@@ -133,7 +133,10 @@ export class CheckpointKeys {
     return known
   }
 
-  /** Compares the whole keys, because a forger can find another key with the same 4 bytes of key id. */
+  /**
+   * True if the auditor supplied the key. Compares the whole keys, because a forger can find another key with the same
+   * 4 bytes of key id.
+   */
   #isGiven(period: SettingPeriod): boolean {
     return this.#deps.given.some(({ name, key }) => this.#keyOf(name, period).key.equals(key))
   }

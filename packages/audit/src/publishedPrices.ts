@@ -126,7 +126,7 @@ export class PublishedPrices {
     return this.#known(number) !== undefined
   }
 
-  /** `price` is the digest of the price. */
+  /** True if the list has the price with this digest. */
   has(number: number, price: string): boolean {
     return this.#has(number, price) !== undefined
   }

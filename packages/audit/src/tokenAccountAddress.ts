@@ -45,7 +45,7 @@ function decode(address: string): Uint8Array {
 const prime = 2n ** 255n - 19n
 const d = 37095705934669439343138083508754565189542113879843219016388785533085940283555n
 
-/** True if the curve has a point with this y: x² = (y² - 1) / (d y² + 1) must be a square (Euler's criterion). */
+/** True if the curve has a point with this y. Then x² = (y² - 1) / (d y² + 1) is a square (Euler's criterion). */
 function isOnCurve(bytes: Buffer): boolean {
   const little = BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`)
   const y = little & (2n ** 255n - 1n)

@@ -27,7 +27,10 @@ const quietPrograms = new Set([
   'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
 ])
 
-/** An instruction of such a program shows all its token moves, so the stored bytes suffice to check the amounts. */
+/**
+ * True if the instructions of the program show all their token moves, so that the stored bytes suffice to check the
+ * amounts.
+ */
 export function showsItsMoves(program: string): boolean {
   return tokenPrograms.has(program) || memoPrograms.has(program) || quietPrograms.has(program)
 }

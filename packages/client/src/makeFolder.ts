@@ -4,8 +4,7 @@ import { hasCode } from './fileError.ts'
 
 /**
  * Node's `recursive` option retries without end if the system refuses a folder whose parent exists, for example below
- * /proc or in the directory of an automounter. By default only the user may read the folder, because anyone who reads a
- * proof could use it.
+ * /proc. By default only the user may read the folder, because anyone who reads a proof could use it.
  */
 export async function makeFolder(path: string, mode = 0o700): Promise<void> {
   const failure = await tryMake(path, mode)

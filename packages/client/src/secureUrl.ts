@@ -1,6 +1,6 @@
 import { InvalidOption } from './errorCode.ts'
 
-/** No other machine can read or answer a request to a loopback host. */
+/** True for a loopback host, whose requests no other machine can read or answer. */
 export function isLoopback(url: URL): boolean {
   return url.hostname === 'localhost' || url.hostname === '[::1]' || loopbackAddress.test(url.hostname)
 }

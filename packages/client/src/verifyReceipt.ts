@@ -69,7 +69,7 @@ export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQue
   if (header === undefined)
     return invalid('signature_invalid', 'its jws is not a compact EdDSA JWS of a tollbook-receipt')
   const ofKid = known.find(({ kid }) => kid === header.kid)
-  // Try all keys if none has the key ID of the receipt: the operator chooses key IDs, and a newer key set may lack this
+  // Try all keys if none has the key ID of the receipt. The operator chooses key IDs, and a newer key set may lack this
   // ID.
   const signed = await findSigned(read.jws, ofKid === undefined ? known : [ofKid])
   if (signed === undefined && ofKid === undefined)

@@ -119,7 +119,10 @@ export class ChainNode {
     return this.bank.simulate(transaction, { slot: this.#stateSlot(commitment), verifySignatures })
   }
 
-  /** With `claimSends`, also records the transaction, so that the node can report it as landed. */
+  /**
+   * True if the node does not forward the transaction. With `claimSends`, records it, so that the node can report it as
+   * landed.
+   */
   withholds(transaction: ResolvedTransaction): boolean {
     const { dropSends, claimSends } = this.#behaviour
     if (claimSends === true && this.#claimed.size < claimedMax) this.#claim(transaction)

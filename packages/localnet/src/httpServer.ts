@@ -97,7 +97,7 @@ function end(response: ServerResponse, status: number, text: string): void {
   response.end(text)
 }
 
-/** An HTML form cannot send this content type, so no web page can move funds with a form. */
+/** True for the content type of JSON, which an HTML form cannot send. So no web page can move funds with a form. */
 function isJson(request: IncomingMessage): boolean {
   const [type = ''] = (request.headers['content-type'] ?? '').split(';')
   return type.trim().toLowerCase() === 'application/json'
@@ -117,8 +117,8 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
 }
 
 /**
- * Time for which idle connections stay open. It is longer than the 19 s for which web3.js reuses a connection, so the
- * server does not close a connection just as a client sends a request.
+ * Time for which idle connections stay open. It exceeds the 19 s for which web3.js reuses a connection. Otherwise the
+ * server could close it just as a client sends a request.
  */
 const keepAliveMs = 30_000
 

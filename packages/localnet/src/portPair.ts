@@ -36,8 +36,8 @@ export async function closeServers(servers: readonly Server[]): Promise<void> {
 }
 
 async function closeServer(server: Server): Promise<void> {
-  // Wait some turns first. A request in the kernel's buffer is read only in the next turn, so `close` would cut its
-  // connection as idle. web3.js polls in the background and would then fail with an unhandled error.
+  // Wait some turns first, because a request in the kernel's buffer is read only in the next turn. `close` would cut
+  // its connection as idle, and web3.js would fail with an unhandled error.
   for (let turn = 1; turn <= turnsBeforeClose; turn++) await nextTurn()
   const closed = new AbortController()
   const closing = new Promise<void>((resolve) => server.close(() => resolve()))

@@ -27,7 +27,7 @@ export const accountFilters = z
 
 export type AccountFilter = z.output<typeof accountFilters>[number]
 
-/** A comparison beyond the end of the data does not match. */
+/** True if the data matches all filters. A comparison beyond the end of the data does not match. */
 export function matchesFilters(data: Uint8Array, filters: readonly AccountFilter[]): boolean {
   return filters.every((filter) => {
     if ('dataSize' in filter) return data.length === filter.dataSize

@@ -43,7 +43,7 @@ export function isTokenProgram(address: Uint8Array): boolean {
   return name === 'token' || name === 'token2022'
 }
 
-/** No transaction may write these accounts, even if its header requests it. */
+/** True for an account that no transaction may write, even if its header requests it. */
 export function isReserved(address: Uint8Array): boolean {
   const name = programNameOf(address)
   return (name !== undefined && builtIns.has(name)) || sysvars.has(byteKey(address))

@@ -22,7 +22,10 @@ export function showData(place: HTMLElement, data: unknown): void {
   place.replaceChildren(...pictures, ...documents.flatMap(documentOf), ...save, element('pre', { tabIndex: 0 }, text))
 }
 
-/** Texts of the answer may be those of a stranger's page, so an address of another site is not the purchased file. */
+/**
+ * True for the address of a purchased file. Texts of the answer may be those of a stranger's page, so an address of
+ * another site is not one.
+ */
 function isArtifact(text: string, ending: 'png' | 'pdf'): boolean {
   return text.startsWith(`${location.origin}/`) && new RegExp(`/artifacts/[^/]+\\.${ending}$`).test(text)
 }

@@ -64,7 +64,7 @@ const pageRanges = text({
     value.split(',').every((range) => arePages(range)),
 })
 
-/** Pages are numbered from 1, so a range that begins with 0 is refused. */
+/** True for a valid range of pages. Pages are numbered from 1, so a range that begins with 0 is refused. */
 function arePages(range: string): boolean {
   const [first = 0, last = first] = range.split('-').map(Number)
   return first >= 1 && first <= last

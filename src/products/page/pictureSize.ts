@@ -48,10 +48,7 @@ function jpegSize(view: DataView): PictureSize | undefined {
   return undefined
 }
 
-/**
- * Reads the size from the header of a lossy WebP, or of an extended WebP with an alpha channel or a profile (RFC 9649,
- * 2.5 and 2.7).
- */
+/** Reads the size from the header of a lossy WebP, or of an extended WebP (RFC 9649, 2.5 and 2.7). */
 function webpSize(view: DataView): PictureSize | undefined {
   if (view.byteLength < 30 || view.getUint32(8) !== 0x57454250) return undefined
   const kind = view.getUint32(12)

@@ -43,7 +43,7 @@ export function readServiceTools(host: string, document: unknown): readonly Serv
   return withoutMounts(tools).slice(0, toolsMax)
 }
 
-/** Refuses `.` and `..`, which would lead to another path. */
+/** True for a path without `.` and `..`, which would lead to another path. */
 function isPath(path: string): boolean {
   return /^(\/[\w.{}~-]+)+$/.test(path) && !path.split('/').some((part) => part === '.' || part === '..')
 }

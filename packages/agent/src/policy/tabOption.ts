@@ -21,7 +21,10 @@ export function tabOptionFor({ hosts, limits, tabs, confirmAboveUsd }: Policy, h
 
 export const tabsPath = '/api/tabs'
 
-/** Ignores case and trailing slashes, because a service may ignore them too. */
+/**
+ * True for the path at which a service sells tabs. Ignores case and trailing slashes, because a service may ignore them
+ * too.
+ */
 export function sellsTabs(path: string): boolean {
   return path.toLowerCase().replace(/\/+$/, '').endsWith(tabsPath)
 }

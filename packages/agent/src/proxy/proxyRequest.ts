@@ -56,8 +56,8 @@ function isKey(given: string, key: string): boolean {
   return timingSafeEqual(digest(given), digest(key))
 }
 
-// Headers that are forwarded. An open payment is found by the whole request, so a forwarded header that a client
-// changes for a retry would lead to a second payment.
+// Headers that are forwarded. An open payment is found by the whole request. If other headers were forwarded, a client
+// that changes one for a retry would pay again.
 const forwardedNames = [
   'accept',
   'accept-language',

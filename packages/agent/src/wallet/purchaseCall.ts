@@ -53,7 +53,7 @@ export function requireNoTab(path: string, tool = ''): void {
     throw new WalletRefusal('URL_REFUSED', 'the wallet opens tabs by itself, where the policy permits them')
 }
 
-// An offer of x402 or MPP for a tool does not name the product, so only the name of the tool shows that it sells tabs.
+// Only the name of the tool shows that it sells tabs, because an offer of x402 or MPP does not name the product.
 const tabTools = new Set([toolNameOf(tabsPath), methodToolName(tabsPath, 'POST')])
 
 interface Offer {

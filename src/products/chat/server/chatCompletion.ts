@@ -132,8 +132,8 @@ async function* chunksOf(label: string, body: AsyncIterable<Uint8Array>): AsyncG
 }
 
 /**
- * A field of any name counts, such as the model's reasoning. Empty chunks do not count, because some servers send them
- * before any text.
+ * True if the chunk shows that the model works, such as by reasoning. Empty chunks do not count, because some servers
+ * send them before any text.
  */
 function isProgress(read: Chunk | 'done'): boolean {
   if (read === 'done') return true

@@ -56,7 +56,10 @@ function read(reply: Reply, asked: string) {
   return { figures: { price: positive(decimalOf(trade[0]), 'the price') } }
 }
 
-/** Kraken answers XXBTZUSD for XBTUSD, because older pairs have a letter before each currency. */
+/**
+ * True if the answer is for the requested pair. Kraken answers XXBTZUSD for XBTUSD, because older pairs have a letter
+ * before each currency.
+ */
 export function isSamePair(answered: string, asked: string): boolean {
   const base = asked.replace(/USD$/, '')
   return answered === asked || answered === `X${base}ZUSD` || answered === `${base}ZUSD`

@@ -69,10 +69,7 @@ export const stockAgreement: AgreementRule = {
   move: 'changePercent',
 }
 
-/**
- * Units that are a fraction of a currency, in which some exchanges quote: pence in London, agorot in Tel Aviv, cents in
- * Johannesburg and fils in Kuwait.
- */
+/** Units that are a fraction of a currency. Some exchanges quote in them, such as London in pence. */
 const parts: ReadonlyMap<string, readonly [whole: string, perWhole: number]> = new Map([
   ['GBp', ['GBP', 100]],
   ['GBX', ['GBP', 100]],

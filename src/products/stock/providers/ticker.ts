@@ -37,7 +37,7 @@ export function withClass({ root, shareClass }: Ticker, mark: '.' | '-'): string
   return shareClass === undefined ? root : `${root}${mark}${shareClass}`
 }
 
-/** Ignores the marks, which differ between providers: `BRK/B` equals `BRK.B`. */
+/** True if the symbols are equal without their marks, which differ between providers: `BRK/B` equals `BRK.B`. */
 export function isSameSymbol(a: string, b: string): boolean {
   return plain(a) === plain(b)
 }

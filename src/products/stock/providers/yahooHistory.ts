@@ -52,8 +52,8 @@ function barsOf({ timestamp, indicators }: Chart, inWhole: (quoted: number) => n
   })
 }
 
-// If the price change on the day of a split is within 10 % of the split ratio, the prices are not adjusted for the
-// split.
+// If the price changes by about the split ratio on the day of a split, the prices are not adjusted for it. The value is
+// the tolerance of the ratio.
 const splitSlack = 0.1
 
 /** Yahoo adjusts earlier prices only some hours after a split. Until then, the prices jump by the split ratio. */
