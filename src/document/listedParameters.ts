@@ -29,7 +29,7 @@ export function listedParameters(
   }))
 }
 
-/** For a body: the members in `names` are part of the path, so the body must not repeat them. */
+/** Removes the members in `names` from the schema of a body, because they are part of the path. */
 export function withoutMembers(schema: JsonObject, names: readonly string[]): JsonObject {
   const { properties, required } = objectSchema.parse(schema)
   const rest = Object.entries(properties).filter(([name]) => !names.includes(name))

@@ -108,7 +108,7 @@ interface PerQuantity {
 // Maximum of quantities, because each is an entry of about 300 bytes in every price list.
 const quantitiesMax = 200
 
-/** One variant for each quantity, because the price list must contain every price that an order can have. */
+/** Creates one variant for each quantity, because the price list must contain every price that an order can have. */
 function quantityPrices({ unitMicroUsd, per, min, max }: PerQuantity, schema: Schema, at: FilePath): ReadPrices {
   const found = findParameter(schema, per)
   const refuse = (name: string, message: string) => ({ mistakes: [{ path: [...at, name], message }] })

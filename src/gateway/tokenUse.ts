@@ -21,7 +21,7 @@ function textsIn(value: Json | undefined): readonly string[] {
   return Object.entries(value).flatMap(([name, member]) => (unread.has(name) ? [] : textsIn(member)))
 }
 
-/** An estimate, because only the API's answer states the exact number. */
+/** Estimates the tokens, because only the API's answer states the exact number. */
 export function countInput({ messages, prompt, input }: Parameters): number {
   const texts = [messages, prompt, input].flatMap(textsIn)
   const marks = Array.isArray(messages) ? messages.length * tokensPerMessage : 0
@@ -42,7 +42,10 @@ const ownLimit = z.int().positive().optional().catch(undefined)
 const highest = z.looseObject({ maximum: ownLimit }).catch({ maximum: undefined })
 const streamOptions = z.looseObject({ include_usage: z.boolean().optional() }).catch({})
 
-/** For a stream, also requests the usage, because APIs with OpenAI's wire format omit it by default. */
+/**
+ * Limits the tokens of an order to its budget. For a stream, also requests the usage, because APIs with OpenAI's wire
+ * format omit it by default.
+ */
 export function limitTokens(order: Parameters, schema: Schema, { price, budgetMicroUsd }: MeteredJob): LimitedOrder {
   const input = countInput(order)
   // If the budget does not cover one output token, request one anyway: the charge is capped at the budget.

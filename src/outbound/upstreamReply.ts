@@ -20,7 +20,7 @@ export function readableItems<T>(item: z.ZodType<T>) {
   )
 }
 
-/** For adapters that first check for an error in the body. */
+/** Parses the body, for adapters that first check it for an error. */
 export function parseJson({ text, status }: Reply): unknown {
   try {
     return JSON.parse(text)
@@ -46,7 +46,7 @@ export function refuseStatus(reply: Reply, on404: 'not_found' | 'bad_payload' = 
   if (status < 200 || status > 299) throw new UpstreamFailure('bad_payload', `HTTP ${status}`)
 }
 
-/** Independent of the body. */
+/** Throws for a status that refuses access, independent of the body. */
 export function refuseAccess({ status }: Reply): void {
   if (status === 401 || status === 402) throw new UpstreamFailure('auth', `key, plan or quota: HTTP ${status}`)
   if (status === 403 || status === 451) throw new UpstreamFailure('blocked', `refused us: HTTP ${status}`)

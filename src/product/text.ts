@@ -32,7 +32,7 @@ export function objectWith(members: string) {
   }
 }
 
-/** Unicode code points, which can be fewer than the UTF-16 units. */
+/** Returns the number of Unicode code points, which can be less than the number of UTF-16 units. */
 export function characterCount(value: string): number {
   let count = 0
   for (const _character of value) count++

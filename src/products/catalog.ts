@@ -64,7 +64,7 @@ export function loadSearches(names: readonly BuiltinName[]): Promise<readonly Fr
   return Promise.all(names.flatMap((name) => catalog[name].loadSearch?.() ?? []))
 }
 
-/** For a product that uses only providers, or no service at all. */
+/** Converts a product that uses only providers, or no service at all. */
 export function fromProviders(product: ProductDefinition<ProviderDeps>): BuiltinProduct {
   return openedWith(product, ({ data }) => data)
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const prefix = 'tollbook-browser-'
 
-/** Profile, temporary files and wrapper output of one browser. The caller must remove the folder. */
+/** Creates the folder for profile, temporary files and wrapper output of one browser. The caller must remove the folder. */
 export function createBrowserHome(): Promise<string> {
   return mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`))
 }

@@ -222,7 +222,7 @@ function retire(pool: BrowserPoolState, opened: OpenBrowser): void {
   if (opened.leases === 0) void endOf(pool, opened)
 }
 
-/** Never rejects: a failure is logged. */
+/** Ends the browser. Never rejects: a failure is logged. */
 function endOf(pool: BrowserPoolState, opened: OpenBrowser): Promise<void> {
   opened.ended ??= opened.launched.end().then(
     () => void pool.open.delete(opened),

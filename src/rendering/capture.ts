@@ -19,7 +19,7 @@ export const picturePixelsMax = 24_000_000
 const captureTimeoutMs = 20_000
 const qualityDefault = 80
 
-/** In CSS pixels. */
+/** Returns the maximum height of the picture, in CSS pixels. */
 export function heightMaxOf(order: Pick<ScreenshotOrder, 'width' | 'deviceScale' | 'format'>): number {
   const { width, deviceScale = 1, format = 'png' } = order
   return Math.floor(

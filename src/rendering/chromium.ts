@@ -31,7 +31,10 @@ export async function checkChromiumPath(path: string | undefined): Promise<void>
   throw new Fault(`CHROMIUM_PATH names ${path}, and there is no program that may be run`, { retryable: false })
 }
 
-/** In order of preference. The browser of the npm package comes last, because it must be unpacked first. */
+/**
+ * Finds the browsers in order of preference. The browser of the npm package comes last, because it must be unpacked
+ * first.
+ */
 export async function* findChromiums(chromiumPath: string | undefined, signal: AbortSignal): AsyncGenerator<Chromium> {
   if (chromiumPath !== undefined) {
     yield { source: 'CHROMIUM_PATH', path: chromiumPath, environment: {} }

@@ -35,8 +35,8 @@ export interface BrowserLaunchOptions {
 }
 
 /**
- * Launch modes, the safest first. The caller tries them in turn, because the system does not report which modes it
- * allows.
+ * Returns the launch modes, the safest first. The caller tries them in turn, because the system does not report which
+ * modes it allows.
  */
 export function launchModesHere(): readonly LaunchMode[] {
   const isRoot = process.getuid?.() === 0

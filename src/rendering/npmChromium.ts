@@ -16,8 +16,8 @@ const readableByAll = 0o755
 const rootDirectory = '/var/cache/tollbook'
 
 /**
- * For machines without a browser. The unpacked files are reused until the version changes. Undefined if the package
- * does not support this machine.
+ * Unpacks the browser of npm, for machines without a browser. The unpacked files are reused until the version changes.
+ * Undefined if the package does not support this machine.
  */
 export async function unpackNpmChromium(signal: AbortSignal) {
   if (process.platform !== 'linux' || process.arch !== 'x64') return undefined

@@ -146,7 +146,7 @@ function activeCount({ running }: QueueState): number {
   return [...running].filter(({ stalledAtMs }) => stalledAtMs === undefined).length
 }
 
-/** Use in milliseconds: the running jobs of payer and site, and the time that their earlier pages wasted. */
+/** Returns the use in milliseconds: the running jobs of payer and site, and the time that their earlier pages wasted. */
 function useOf({ running, record }: QueueState, job: BrowserUser): number {
   const others = [...running].filter((other) => other !== job)
   const ofPayer = others.filter(({ payer }) => payer === job.payer).length

@@ -108,7 +108,7 @@ function shownAmount(baseUnits: bigint, decimals: number): Pick<Burned, 'tokens'
   return { tokens: displayNumber(baseUnits, decimals), baseUnits: baseUnits.toString() }
 }
 
-/** Empty without sales in dollars and deliveries of the treasury. `sales` has one entry for each mint. */
+/** Returns an empty object without sales in dollars and deliveries of the treasury. `sales` has one entry for each mint. */
 function treasuryOf(promises: PromisedBurns | undefined, decimals: number) {
   if (promises === undefined) return {}
   const { promisedBaseUnits, deliveredBaseUnits, burnedBaseUnits, sales } = promises

@@ -17,7 +17,7 @@ export interface DayPrice {
 const allPrices = sql`reports.day_prices`
 
 /**
- * Subquery for the row of the last priced day on or before `day`, or no row before the first. Its columns are
+ * Returns a subquery for the row of the last priced day on or before `day`, or no row before the first. Its columns are
  * `priced_day`, `price_micro_usd` and `required`. `prices` must have the columns of `reports.day_prices`.
  */
 export function pricedBy(
@@ -29,13 +29,16 @@ export function pricedBy(
     where p.mint = ${mint} and p.day <= ${day} order by p.day desc limit 1`
 }
 
-/** In 10^-12 dollars, rounded toward zero. Null before the first price. `prices` is the alias of a row from `pricedBy`. */
+/**
+ * Returns an expression in 10^-12 dollars, rounded toward zero. Null before the first price. `prices` is the alias of a
+ * row from `pricedBy`.
+ */
 export function picoUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawBuilder<unknown> {
   const [price, required] = [sql.ref(`${prices}.price_micro_usd`), sql.ref(`${prices}.required`)]
   return sql`div((${baseUnits}) * ${price} * 1000000, ${required})`
 }
 
-/** 0 before the first price. */
+/** Returns an expression in millionths of a dollar. 0 before the first price. */
 export function microUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`coalesce(div(${picoUsdAt(prices, baseUnits)}, 1000000), 0)`
 }
@@ -68,12 +71,12 @@ export async function priceOn(
     : { day: row.day, priceMicroUsd: BigInt(row.price), forBaseUnits: BigInt(row.required) }
 }
 
-/** In millionths of a dollar, rounded toward zero. 0 before the first price. */
+/** Returns the value in millionths of a dollar, rounded toward zero. 0 before the first price. */
 export function valueAt(baseUnits: bigint, price: DayPrice | undefined): bigint {
   return price === undefined ? 0n : divideTowardsZero(baseUnits * price.priceMicroUsd, price.forBaseUnits)
 }
 
-/** Oldest first. The price is cut off after 18 decimals. */
+/** Returns the prices, oldest first. A price is cut off after 18 decimals. */
 export async function tokenPrices(
   database: Database,
   { mint, decimals }: { readonly mint: string; readonly decimals: number },

@@ -29,7 +29,7 @@ const columns: SqlColumns = {
   position: sql`seq`,
 }
 
-/** Newest first. */
+/** Lists the decisions, newest first. */
 export async function decisionList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const decided = decidedBy(question)
   const older = question.cursor === undefined ? sql`true` : sql`seq < ${question.cursor}::bigint`

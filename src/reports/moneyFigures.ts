@@ -14,7 +14,7 @@ export interface MoneyFigures {
   readonly lateEntries: number
 }
 
-/** Since the start of the ledger. */
+/** Revenue of an endpoint since the start of the ledger. */
 export interface EndpointRevenue {
   readonly endpoint: string
   /** Amount earned by deliveries in base units: the sum of all shares. */
@@ -23,7 +23,7 @@ export interface EndpointRevenue {
   readonly allocatedMicroUsd: bigint
 }
 
-/** Up to the position of the reports. The exposed amount is that of the whole ledger. */
+/** Reads the figures up to the position of the reports. The exposed amount is that of the whole ledger. */
 export async function moneyFigures(database: Database, { mint }: LedgerToken): Promise<MoneyFigures> {
   const what = 'the money metrics'
   const accounts = await readRows(database, what)<{ account: string; balance: string }>`

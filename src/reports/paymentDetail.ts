@@ -15,7 +15,7 @@ const payoutsMax = 100
 export type PaymentDetail = NonNullable<Awaited<ReturnType<typeof paymentDetail>>>
 
 /**
- * Everything in the ledger about one payment, payout or burn, with the open debts in the wallet accounts that its
+ * Reads everything in the ledger about one payment, payout or burn, with the open debts in the wallet accounts that its
  * entries use. Undefined if the ledger does not have this reference.
  */
 export async function paymentDetail(database: Database, reference: PaymentReference) {

@@ -28,8 +28,8 @@ const columns: SqlColumns = {
 }
 
 /**
- * Newest first. A payout pays accounts and not payments, so it has a separate report. One plan may have several
- * payouts.
+ * Lists the payouts, newest first. A payout pays accounts and not payments, so it has a separate report. One plan may
+ * have several payouts.
  */
 export async function payoutList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const [position = '', line = ''] = question.cursor?.split('.') ?? []

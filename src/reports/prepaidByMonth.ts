@@ -17,7 +17,7 @@ const columns: SqlColumns = {
 }
 
 /**
- * By the month of the deposit, for tabs that are not empty. A tab spends its oldest deposit first. The unspent amounts
+ * Lists the deposits by month, for tabs that are not empty. A tab spends its oldest deposit first. The unspent amounts
  * sum to the balance of `Liabilities:Prepaid`.
  */
 export async function prepaidByMonth(database: Database, { mint }: SumsQuestion): Promise<ReportTable> {

@@ -82,7 +82,7 @@ export async function readPromisedBurns(database: Database, mint: string): Promi
   }
 }
 
-/** Only the dollar tokens of the newest price list, because finding others would require reading all price lists. */
+/** Reads the sales in the dollar tokens of the newest price list. Finding others would require reading all price lists. */
 async function readSales(database: Database, token: string): Promise<readonly DollarSales[]> {
   const rows = await readRows(database, 'promised burns')<{
     mint: string

@@ -41,7 +41,10 @@ function amount({ sign, which }: Movements): RawBuilder<unknown> {
   return sql`coalesce(${sql.lit(sign)} * sum(debits - credits) filter (where ${which}), 0)`
 }
 
-/** In millionths of a dollar, at the quoted price of each payment or at the price of the day of each movement. */
+/**
+ * Returns a value in millionths of a dollar, at the quoted price of each payment or at the price of the day of each
+ * movement.
+ */
 function value(column: 'value_pico_usd' | 'day_pico_usd', { sign, which }: Movements): RawBuilder<unknown> {
   return sql`coalesce(div(${sql.lit(sign)} * sum(${sql.ref(column)}) filter (where ${which}), 1000000), 0)`
 }

@@ -32,7 +32,7 @@ const columns: SqlColumns = {
   balanceAtDayPriceMicroUsd: microUsdAt('p', sql`b.balance`),
 }
 
-/** Ordered by id. For each tab, deposited = spent or held + returned + balance. */
+/** Lists the tabs by id. For each tab, deposited = spent or held + returned + balance. */
 export async function tabList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { mint, wallet } = question
   const { page, last } = pageOf(await readTabs(database, question), question)

@@ -32,8 +32,8 @@ const columnsOf = (before: string) => ({
 })
 
 /**
- * Oldest first. A request has a hold, then a capture, which returns the unused part to the tab, or a release, which
- * returns all of it. The cursor contains the balance before the page.
+ * Lists the movements of a tab, oldest first. A request has a hold, then a capture, which returns the unused part to
+ * the tab, or a release, which returns all of it. The cursor contains the balance before the page.
  */
 export async function tabStatement(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const [, position = '0', balance = '0'] = /^(\d+)\.(\d+)$/.exec(question.cursor ?? '') ?? []

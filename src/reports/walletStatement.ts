@@ -22,7 +22,7 @@ const omitted = new Set(['wallet', 'burnOwedBaseUnits', 'lostBaseUnits', 'unearn
 const ofPayment = paymentColumns.filter((column) => !omitted.has(column))
 const columns = [...ofPayment, 'refund', 'refundedBaseUnits', 'refundReference', 'refundedAt', 'mint']
 
-/** Grouped by mint, newest payment first, with the state of the refunds. */
+/** Writes the payments of a wallet, grouped by mint, newest first, with the state of the refunds. */
 export async function walletStatement(database: Database, { wallet, month }: StatementQuestion): Promise<Readable> {
   const question = readQuestion('payments', { wallet, month })
   assert(!isProblems(question), 'a wallet and a month are a question')

@@ -62,7 +62,7 @@ export interface FinanceServing {
   readonly listener: ListenAddress | undefined
 }
 
-/** Also opens the listeners for finance and health if they are configured. Rejects if a port is taken. */
+/** Opens the public listener, and those for finance and health if they are configured. Rejects if a port is taken. */
 export async function openServer(addresses: ListenAddresses, deps: ServerDeps) {
   const { clock, finance, callers } = deps
   const sellerMarkup = escapeText(deps.seller.name)

@@ -157,7 +157,7 @@ function concluded<Query, Data>(inquiry: Inquiry<Query, Data>, judged: Judgement
   }
 }
 
-/** The evidence that `meta.agreement` shows to the buyer. */
+/** Returns the evidence that `meta.agreement` shows to the buyer. */
 function noteOf<Query, Data>({ policy, silent }: Inquiry<Query, Data>, agreed: AgreedReading): Json {
   const { main, tolerances } = policy
   const tolerance = tolerances[main]

@@ -3,7 +3,10 @@ export interface ListedName {
   readonly name: string
 }
 
-/** Equal symbols come first, then symbols that begin with the query, then names with a word that begins with it. */
+/**
+ * Finds the items that match the query. Equal symbols come first, then symbols that begin with the query, then names
+ * with a word that begins with it.
+ */
 export function findListed<T extends ListedName>(items: readonly T[], query: string): readonly T[] {
   const wanted = plain(query)
   const ranked = items.flatMap((item): [rank: number, item: T][] => {

@@ -4,7 +4,7 @@ export function ofSamples(product: OpenProduct): OpenProduct {
   return { ...product, suppliedBy: () => (product.suppliedBy() === 'providers' ? 'samples' : 'none') }
 }
 
-/** The samples answer while none of the product's providers answers. */
+/** Creates a product whose samples answer while none of its providers answers. */
 export function withStandIn(provided: OpenProduct, sampled: OpenProduct): OpenProduct {
   // Choose once per request, in `read`, so that the quote's checks and the delivery use the same product.
   const isProvided = () => provided.suppliedBy() === 'providers'

@@ -20,8 +20,8 @@ const decrease = 0.7
 const increase = 32
 
 /**
- * Additive increase and multiplicative decrease. The limit also grows in calm windows that do not use it, so that it
- * recovers after a rare burst.
+ * Computes the next limit by additive increase and multiplicative decrease. The limit also grows in calm windows that
+ * do not use it, so that it recovers after a rare burst.
  */
 export function nextLimit(limit: number, { lagMs, quoteMs, servesPayers }: Load): number {
   const least = servesPayers ? limitMinBesidePayers : limitMin

@@ -61,7 +61,7 @@ function clientErrorOf(code: string): readonly [TransportError, string] {
   return ['INVALID_REQUEST', messages.get(code) ?? 'the request is not well-formed HTTP/1.1']
 }
 
-/** For a connection to which Node's HTTP server does not write. */
+/** Writes the answer as text, for a connection to which Node's HTTP server does not write. */
 function rawAnswer({ status, headers, body }: Answer): string {
   const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)

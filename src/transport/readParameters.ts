@@ -43,7 +43,10 @@ export function readParameters(endpoint: Endpoint, sent: Sent): CheckedOrder | A
   return check(endpoint, { values: parsed.value, path, whole: 'body', sent: headers })
 }
 
-/** Empty if the request has none of them, so that the order equals the same order over MCP. */
+/**
+ * Returns the headers that are part of the order. Empty if the request has none of them, so that the order equals the
+ * same order over MCP.
+ */
 function passedHeaders({ passedHeaders: names = [] }: Endpoint, header: Sent['header']): SentParts {
   const sent = names.flatMap((name) => {
     const value = header(name)

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
 
-/** As sent, without the query. If the target is a whole URL, also removes its scheme and host. */
+/** Returns the path as sent, without the query. If the target is a whole URL, also removes its scheme and host. */
 export function pathOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   const end = url.indexOf('?')
   const target = end === -1 ? url : url.slice(0, end)

@@ -58,7 +58,10 @@ export function paidRoutes(deps: PaidDeps, paths: readonly PaidPath[]): readonly
   }))
 }
 
-/** For a person who opens the address in a browser. A request with a header of any rail comes from a program. */
+/**
+ * Returns the payment page for a person who opens the address in a browser. A request with a header of any rail comes
+ * from a program.
+ */
 function pageFor({ paymentPage, sales }: PaidDeps, { path, method }: Endpoint, context: Context) {
   if (paymentPage === undefined || method !== 'GET' || !prefersHtml(context)) return undefined
   const names = sales.rails.flatMap(({ requestHeaders }) => requestHeaders)

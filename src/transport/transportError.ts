@@ -24,7 +24,7 @@ export interface ErrorMore {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** For an error that no product is involved in. The code determines the status. */
+/** Creates the answer for an error that no product is involved in. The code determines the status. */
 export function errorAnswer(code: TransportError, error: string, more: ErrorMore = {}): Answer {
   const { details, requestId, headers } = more
   return jsonAnswer(transportErrors[code], JSON.stringify({ error, code, details, requestId }), headers)
@@ -41,7 +41,7 @@ export function invalidRequest(details: readonly FieldProblem[]): Answer {
   return errorAnswer('INVALID_REQUEST', error, { details })
 }
 
-/** Sent before the request causes work other than reading its body. */
+/** Creates the answer that is sent before the request causes work other than reading its body. */
 export function overloaded(seconds = 1): Answer {
   const wait = seconds === 1 ? 'a second' : `${seconds} seconds`
   return errorAnswer('OVERLOADED', `too many requests are in progress; send the request again in ${wait}`, {

@@ -82,7 +82,10 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
 
 const sourceKind = new StateDocument('source', (): { kind?: AuditOptions['source']['kind'] } => ({}))
 
-/** An export has no tables, so the audit of an export has not compared the tables with the events so far. */
+/**
+ * Throws if the resume file is of the other kind of source. An export has no tables, so its audit has not compared the
+ * tables with the events so far.
+ */
 function requireSameKind(state: AuditState, kind: AuditOptions['source']['kind']): void {
   const known = sourceKind.of(state)
   const { kind: before = kind } = known

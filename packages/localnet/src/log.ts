@@ -9,7 +9,7 @@ type WriteEvent = (fields: object, message?: string) => void
 /** A pino logger has this type. The embedded Postgres uses it too. */
 export type Log = Readonly<Record<Level, WriteEvent>>
 
-/** One JSON object per line, for a chain in a separate process. */
+/** Creates a log with one JSON object per line, for a chain in a separate process. */
 export function createLineLog(name: string, destination: Writable): Log {
   const writeAt =
     (level: Level): WriteEvent =>

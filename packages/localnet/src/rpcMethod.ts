@@ -81,7 +81,10 @@ export function inContext(slot: number, value: Json): Json {
   return { context: { apiVersion, slot }, value }
 }
 
-/** For methods that read history. Throws for `processed`, because such a slot may still be dropped. */
+/**
+ * Returns the commitment for a method that reads history. Throws for `processed`, because such a slot may still be
+ * dropped.
+ */
 export function atLeastConfirmed(config: Context | null | undefined): Commitment {
   const commitment = config?.commitment ?? 'finalized'
   if (commitment === 'processed') throw invalidParams('Method does not support commitment below `confirmed`')

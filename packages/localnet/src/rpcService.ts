@@ -29,7 +29,7 @@ export async function answerText(deps: RpcServiceDeps, text: string): Promise<Rp
   return Array.isArray(request) ? answerBatch(deps, request) : answerOne(deps, request)
 }
 
-/** In order, so that each member sees the effects of earlier members. */
+/** Answers the members in order, so that each member sees the effects of earlier members. */
 async function answerBatch(deps: RpcServiceDeps, batch: readonly unknown[]): Promise<RpcAnswer> {
   if (batch.length === 0 || batch.length > batchMax) {
     const message = `Invalid request: a batch has 1 to ${batchMax} members, not ${batch.length}`
@@ -78,7 +78,7 @@ function call(deps: RpcServiceDeps, { id, method, params, failure }: Call): Json
     return { jsonrpc: '2.0', result, id }
   } catch (error) {
     if (error instanceof RpcError) return errorBody(id, error)
-    // The cause is a bug or a full disk. Log the details, but do not send them to the client.
+    // Log the details of an unexpected error, but do not send them to the client.
     deps.log.error({ method, error: describeError(error) }, 'local_chain_method_failed')
     return errorBody(id, new RpcError(rpcErrorCodes.internalError, 'Internal error'))
   }

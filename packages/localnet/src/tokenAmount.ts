@@ -8,7 +8,7 @@ export interface TokenAmountJson {
   readonly uiAmountString: string
 }
 
-/** Exact as a string, and rounded as a number for display. */
+/** Writes the amount exactly as a string, and rounded as a number for display. */
 export function tokenAmountJson(baseUnits: bigint, decimals: number): TokenAmountJson {
   return {
     amount: baseUnits.toString(),

@@ -31,7 +31,7 @@ export function transactionMetaJson(record: TransactionRecord, encoding: Transac
   }
 }
 
-/** Older JSON form of an error, which nodes still send in addition to `err`. */
+/** Returns the older JSON form of an error, which nodes still send in addition to `err`. */
 export function statusJson(error: TransactionError | null): Json {
   return error === null ? { Ok: null } : { Err: error }
 }

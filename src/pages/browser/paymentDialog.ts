@@ -81,7 +81,10 @@ function showDetail(dialog: HTMLDialogElement, { payment, links, decimals, mints
 
 const titles: Readonly<Record<string, string>> = { payout: 'One payout', burn: 'One burn' }
 
-/** The decisions that the state of a payment permits. The service checks a decision again with the role of the token. */
+/**
+ * Returns the decisions that the state of a payment permits. The service checks a decision again with the role of the
+ * token.
+ */
 export function decisionsFor(
   { code, booking }: Pick<Diagnosis, 'code' | 'booking'>,
   refunds: readonly Pick<Refund, 'cause' | 'state'>[],

@@ -58,7 +58,7 @@ export function createPeriod(form: HTMLElement, onChange: () => void): Period {
   }
 }
 
-/** Newest first, from the quarter that contains the day. */
+/** Returns the quarters, newest first, from the quarter that contains the day. */
 export function lastQuarters(day: string): readonly string[] {
   const [year = 0, month = 0] = day.split('-').map(Number)
   const newest = year * 4 + Math.floor((month - 1) / 3)

@@ -106,7 +106,10 @@ function shortened(text: string): HTMLElement {
   return element('span', { className: 'mono', title: text }, shown)
 }
 
-/** A link instead of a button, so that a reader can open a payment in another tab or send its address to a colleague. */
+/**
+ * Creates a link instead of a button, so that a reader can open a payment in another tab or send its address to a
+ * colleague.
+ */
 function paymentLink(reference: string, onPayment: ReportTable['onPayment']): HTMLElement {
   const key = paymentKey(reference)
   const title = 'Its diagnosis, events, transaction and proof'

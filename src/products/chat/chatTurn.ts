@@ -46,7 +46,7 @@ function probedServer({ label, whyResting, probe }: ChatServer): ProbedProvider 
   }
 }
 
-/** In the order of the servers. */
+/** Returns the models in the order of the servers. */
 export function modelsOf({ chatServers }: Pick<ChatDeps, 'chatServers'>): readonly string[] {
   return [...new Set(chatServers.flatMap(({ models }) => models))]
 }

@@ -2,7 +2,7 @@ import { type MeteredPrice, outputWithin, type Usage } from '../../pricing/meter
 import { countTokens, tokensPerMessage } from '../../pricing/tokenCount.ts'
 import type { ChatMessage, ChatUsage } from './server/chatRequest.ts'
 
-/** An estimate, because only the model reports the exact number. */
+/** Estimates the tokens, because only the model reports the exact number. */
 export function countInput(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, { content }) => sum + countTokens(content) + tokensPerMessage, 0)
 }

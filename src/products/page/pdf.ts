@@ -92,7 +92,7 @@ interface Paper {
   readonly landscape?: boolean
 }
 
-/** Space between the margins, in CSS pixels. */
+/** Returns the space between the margins, in CSS pixels. */
 function roomOf({ format = formatDefault, margin: given, landscape = false }: Paper) {
   const { top, right, bottom, left } = { ...marginDefault, ...given }
   const upright = paperInches[format]

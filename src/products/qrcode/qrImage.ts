@@ -12,7 +12,7 @@ export interface QrOrder {
 
 const errorCorrectionLevel = 'M'
 
-/** The data URI of a picture with exactly `size` by `size` pixels. */
+/** Returns the data URI of a picture with exactly `size` by `size` pixels. */
 export async function qrImage(order: QrOrder): Promise<string> {
   if (order.format === 'svg') return `data:image/svg+xml;base64,${Buffer.from(await svgOf(order)).toString('base64')}`
   return `data:image/png;base64,${pngOf(order).toString('base64')}`

@@ -11,8 +11,8 @@ const bytesByVersion = [
 export const quietModules = 4
 
 /**
- * Width of the code in modules, with the quiet zone: a picture with fewer pixels is unreadable. Undefined: no QR code
- * holds this many bytes.
+ * Returns the width of the code in modules, with the quiet zone. A picture with fewer pixels is unreadable. Undefined:
+ * no QR code holds this many bytes.
  */
 export function modulesFor(byteCount: number): number | undefined {
   const index = bytesByVersion.findIndex((bytes) => byteCount <= bytes)

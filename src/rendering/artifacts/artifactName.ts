@@ -7,8 +7,8 @@ const types = ['image/png', 'image/jpeg', 'image/webp', 'application/pdf'] as co
 const pattern = /^[A-Za-z0-9_-]{22}-([0-9a-z]{6,8})\.(png|jpeg|webp|pdf)$/
 
 /**
- * 128 random bits, because the name alone gives access to the file. The name contains the expiry, so that no second
- * record is needed.
+ * Creates a name with 128 random bits, because the name alone gives access to the file. The name contains the expiry,
+ * so that no second record is needed.
  */
 export function newArtifactName(contentType: ArtifactType, expiresAtMs: number): string {
   return `${randomToken()}-${Math.ceil(expiresAtMs / 1000).toString(36)}.${contentType.replace(/^.*\//, '')}`

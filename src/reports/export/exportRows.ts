@@ -165,7 +165,7 @@ function headerOf(row: EventColumns) {
   }
 }
 
-/** Ordered by verification or first debit, each with its lifecycle up to the end of the range. */
+/** Reads the payments, ordered by verification or first debit, each with its lifecycle up to the end of the range. */
 export function paymentPages(snapshot: Database, scope: ExportScope): AsyncGenerator<Page<PaymentRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<{ seq: number; recorded_at: Date; stream: number; body: Buffer }>`

@@ -65,14 +65,14 @@ export function entryColumns(decimals: Decimals): readonly Column<EntryRow>[] {
 
 const picoUsdDecimals = 12
 
-/** Absolute value, because debits and credits have separate columns. */
+/** Returns the absolute value, because debits and credits have separate columns. */
 function usd(picoUsd: bigint | undefined): string | null {
   return picoUsd === undefined ? null : formatDecimal(picoUsd < 0n ? -picoUsd : picoUsd, picoUsdDecimals)
 }
 
 const microUsdDecimals = 6
 
-/** One column per share, for example `provider_base_units`. */
+/** Returns the columns of a payment, with one column per share, for example `provider_base_units`. */
 export function paymentColumns(shares: readonly string[]): readonly Column<PaymentRow>[] {
   return [...placeColumns, ...amountColumns, ...shares.map(shareColumn)]
 }
@@ -145,17 +145,17 @@ function shareColumn(name: string): Column<PaymentRow> {
   }
 }
 
-/** The part of the price that is burned after the delivery instead of inside the payment. */
+/** Returns the part of the price that is burned after the delivery instead of inside the payment. */
 function burnOwedBy({ isBurnOwed, settlement }: PaymentRow): bigint {
   return isBurnOwed ? settlement.price.burnBaseUnits : 0n
 }
 
-/** The burn in the service token. Undefined if no burn is owed or the price has no such burn. */
+/** Returns the burn in the service token. Undefined if no burn is owed or the price has no such burn. */
 function promisedBy({ isBurnOwed, settlement }: PaymentRow) {
   return isBurnOwed ? settlement.price.tokenBurn : undefined
 }
 
-/** 0 for a payment that the chain dropped, because it burned and paid nothing. */
+/** Returns 0 for a payment that the chain dropped, because it burned and paid nothing. */
 function standing({ state }: PaymentRow, amountBaseUnits: bigint): bigint {
   return state === 'reversed' || state === 'unmatched' ? 0n : amountBaseUnits
 }

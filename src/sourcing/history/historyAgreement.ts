@@ -36,7 +36,10 @@ export function gridFigures(bars: readonly Bar[], { intervalMs, cellMs }: Grid):
   )
 }
 
-/** Keyed by the date at the exchange, because some providers date a bar by the opening and others by midnight. */
+/**
+ * Returns the figures by the date at the exchange, because some providers date a bar by the opening and others by
+ * midnight.
+ */
 export function dayFigures(bars: readonly Bar[], timeZone: string): Figures {
   const dates = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
   const figures: Record<string, number | string> = {}

@@ -29,7 +29,7 @@ const operationShape = z.object({
 })
 type Operation = z.infer<typeof operationShape>
 
-/** Tools for operations that can answer 402 or state a price. The servers that the document lists are ignored. */
+/** Returns tools for the operations that can answer 402 or state a price. Ignores the servers that the document lists. */
 export function readServiceTools(host: string, document: unknown): readonly ServiceTool[] {
   const { data } = documentShape.safeParse(document)
   if (data === undefined) return []

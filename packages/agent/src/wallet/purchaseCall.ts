@@ -66,7 +66,7 @@ interface Offer {
 // Recipient of a debit, as shown in the question to a person.
 const fromTab = 'the service, from its tab'
 
-/** For a debit, the maximum that it may charge. */
+/** Returns the cost of the purchase. For a debit, this is the maximum that it may charge. */
 export function costOf({ payment, debit }: Pick<PurchaseCall, 'payment' | 'debit'>): Cost {
   if (payment?.debit !== undefined && debit !== undefined) return debit
   return { attoUsd: BigInt(payment?.costAttoUsd ?? '0'), baseUnits: BigInt(payment?.costBaseUnits ?? '0') }

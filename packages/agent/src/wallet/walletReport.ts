@@ -93,7 +93,10 @@ export async function appendReceipt(path: string, line: ReceiptLine): Promise<vo
   await appendFile(path, `\n${JSON.stringify(line)}\n`, { mode: 0o600 })
 }
 
-/** Newest first. A payment that was presented again after a crash has several lines, and is listed once. */
+/**
+ * Returns the receipts, newest first. A payment that was presented again after a crash has several lines, and is listed
+ * once.
+ */
 export async function readReceipts(path: string, most: number): Promise<readonly ReceiptLine[]> {
   const text = await readFile(path, 'utf8').catch(() => '')
   const lines = text.split('\n').flatMap((line) => receiptLine.safeParse(parseJson(line)).data ?? [])

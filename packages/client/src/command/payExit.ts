@@ -55,7 +55,7 @@ function isRetryable(cause: unknown): boolean {
   return cause instanceof Fault && cause.retryable
 }
 
-/** 429 counts as unavailable, like 5xx: the same request may succeed later. */
+/** Treats 429 like 5xx, because the same request may succeed later. */
 export function exitCodeOfStatus(status: number): number {
   if (status >= 200 && status <= 299) return payExitCodes.answered
   return status >= 500 || status === 429 ? payExitCodes.unavailable : payExitCodes.requestRefused

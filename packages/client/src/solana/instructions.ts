@@ -32,13 +32,13 @@ export function memoInstruction(memo: string): Instruction {
   return { program: memoProgram, accounts: [], data: utf8Bytes(memo) }
 }
 
-/** Instruction 15 of both token programs. It fails on chain if the decimals are not those of the mint. */
+/** Creates instruction 15 of both token programs. It fails on chain if the decimals are not those of the mint. */
 export function burnChecked({ mint, tokenProgram, decimals }: Token, amount: TokenAmount): Instruction {
   const accounts = [changed(amount.account), changed(mint), signing(amount.authority)]
   return { program: tokenProgram, accounts, data: checkedAmount(15, amount.baseUnits, decimals) }
 }
 
-/** Instruction 12 of both token programs. It fails on chain if the decimals are not those of the mint. */
+/** Creates instruction 12 of both token programs. It fails on chain if the decimals are not those of the mint. */
 export function transferChecked(token: Token, amount: TokenAmount, destination: string): Instruction {
   const accounts = [changed(amount.account), used(token.mint), changed(destination), signing(amount.authority)]
   return { program: token.tokenProgram, accounts, data: checkedAmount(12, amount.baseUnits, token.decimals) }
@@ -66,7 +66,7 @@ function signing(address: string): AccountUse {
   return { address, signs: true, writable: false }
 }
 
-/** Format of both token programs: the instruction number, the amount as a little-endian u64, the decimals. */
+/** Writes the data of both token programs: the instruction number, the amount as a little-endian u64, the decimals. */
 function checkedAmount(instruction: number, baseUnits: bigint, decimals: number): Uint8Array {
   assert(baseUnits >= 0n && baseUnits < 2n ** 64n, 'an amount fits into 64 bits')
   const data = new Uint8Array(10)

@@ -16,7 +16,7 @@ export interface Keypair extends Ed25519Signer {
 /** A secret key of 64 bytes, or an object that has one, such as a `Keypair` of @solana/web3.js. */
 export type SecretKey = Uint8Array | { readonly secretKey: Uint8Array }
 
-/** 64 bytes as Solana stores them: the 32-byte seed, then the public key. */
+/** Returns a new key of 64 bytes as Solana stores it: the 32-byte seed, then the public key. */
 export function newSecretKey(): Uint8Array {
   const seed = randomBytesOf(32)
   return concatBytes([seed, ed25519.getPublicKey(seed)])

@@ -18,7 +18,7 @@ export function associatedTokenAccount({ wallet, tokenProgram, mint }: TokenAcco
   return programAddress(associatedTokenProgram, [wallet, tokenProgram, mint].map(keyBytes))
 }
 
-/** The first hash that is not on the curve, counting the bump down from 255: no private key can sign for it. */
+/** Returns the first hash that is not on the curve, counting the bump down from 255. No private key can sign for it. */
 function programAddress(program: string, seeds: readonly Uint8Array[]): Address {
   for (let bump = 255; bump >= 0; bump--) {
     const hash = sha256(concatBytes([...seeds, Uint8Array.of(bump), keyBytes(program), marker]))

@@ -102,7 +102,7 @@ export function signTransaction(transaction: Uint8Array, keypairs: readonly Keyp
   return signed
 }
 
-/** The fee payer's signature identifies the transaction. Undefined if it is missing or wrong. */
+/** Returns the fee payer's signature, which identifies the transaction. Undefined if it is missing or wrong. */
 export function feePayerSignature(transaction: Uint8Array, feePayer: string): Signature | undefined {
   const { signers } = readTransaction(transaction)
   return signers[0] === feePayer ? signatureOf(transaction, feePayer) : undefined

@@ -69,7 +69,7 @@ function simulate(node: ChainNode, transaction: ChainTransaction, config: Simula
   return { ...reportJson(report, config), accounts: accountsJson(node.state(commitmentOf(config)), report, config) }
 }
 
-/** Form of newer Agave nodes, which has balances, fee and loaded addresses. */
+/** Writes the report in the form of newer Agave nodes, which has balances, fee and loaded addresses. */
 function reportJson({ transaction, outcome, before, after }: SimulationReport, config: SimulateConfig): SimulationJson {
   // Nodes always parse inner instructions in simulations, because no parameter selects an encoding.
   const inner = { keys: transaction.keys, parsed: true }

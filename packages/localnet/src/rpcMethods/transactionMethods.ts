@@ -85,7 +85,7 @@ function versionJson(
   )
 }
 
-/** Available even at `processed`, because clients poll the status while they wait. */
+/** Returns the status even at `processed`, because clients poll it while they wait. */
 function signatureStatus(node: ChainNode, signature: Uint8Array, searchStored: boolean): Json {
   const entry = node.history.findStatus(signature, searchStored)
   if (entry === undefined) return null
@@ -101,8 +101,8 @@ function signatureStatus(node: ChainNode, signature: Uint8Array, searchStored: b
 }
 
 /**
- * Newest first, from just before `before` to just after `until`. As on a real node, an unknown `before` yields an empty
- * list, and an unknown `until` sets no end.
+ * Lists signatures, newest first, from just before `before` to just after `until`. As on a real node, an unknown
+ * `before` yields an empty list, and an unknown `until` sets no end.
  */
 function signaturesForAddress(node: ChainNode, address: Uint8Array, config: z.output<typeof signaturesConfig>): Json {
   const commitment = atLeastConfirmed(config)
@@ -141,7 +141,7 @@ function signatureInfo(node: ChainNode, entry: HistoryEntry): Json {
   }
 }
 
-/** All memos in one line, each prefixed with its length in brackets. Null without a memo. */
+/** Returns all memos in one line, each prefixed with its length in brackets. Null without a memo. */
 function memosOf({ message, keys }: ResolvedTransaction): string | null {
   const memos: string[] = []
   for (const { programIndex, data } of message.instructions) {

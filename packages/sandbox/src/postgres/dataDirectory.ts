@@ -9,7 +9,7 @@ import { type SystemUser, runAs } from './systemUser.ts'
  * `.lock`: held by the running process. `.initialising-…`: directory in which initdb runs.
  */
 
-/** The real path, so that a symbolic link does not give the directory a second name. */
+/** Returns the real path, so that a symbolic link does not give the directory a second name. */
 export async function resolveDataDirectory(wanted: string): Promise<string> {
   const path = resolve(wanted)
   await mkdir(dirname(path), { recursive: true })

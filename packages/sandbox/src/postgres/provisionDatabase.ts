@@ -14,8 +14,8 @@ export const burnRole = 'tollbook_burn'
 export const signerRole = 'tollbook_fee_payer'
 
 /**
- * Same roles as an operator creates by hand (docs/operations.md). The owner runs the migrations, and the API also
- * deletes old quotes.
+ * Creates the same roles as an operator creates by hand (docs/operations.md). The owner runs the migrations, and the
+ * API also deletes old quotes.
  */
 export async function createServiceDatabase(adminUrl: string, logins: DatabaseLogins): Promise<void> {
   await withClient(adminUrl, async (client) => {

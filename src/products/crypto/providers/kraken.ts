@@ -19,8 +19,8 @@ const answer = z.object({
 })
 
 /**
- * A second source for the price: the last trade of a dollar pair. The 24-hour change is not read, because Kraken's `o`
- * is the open of the UTC day.
+ * Opens a second source for the price: the last trade of a dollar pair. The 24-hour change is not read, because
+ * Kraken's `o` is the open of the UTC day.
  */
 export function createKraken(deps: ProviderDeps): Witness<CryptoQuery> {
   const upstream = openUpstreamOf(deps, 'KRAKEN', {

@@ -57,7 +57,7 @@ export function stockHistoryObservation(
   return { data: history, figures: dayFigures(bars, timeZone), asOfMs: endMsOf(bars, rule) }
 }
 
-/** Midnight at the exchange. `date` is an ISO 8601 date. */
+/** Returns midnight at the exchange, in milliseconds since 1970. `date` is an ISO 8601 date. */
 export function midnightMsOf(date: string, timeZone: string): number {
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number)
   return epochMsOf({ year, month, day, hour: 0, minute: 0, second: 0 }, timeZone)

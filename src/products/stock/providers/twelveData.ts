@@ -101,7 +101,10 @@ function fieldsOf(query: StockQuery, key: string): Readonly<Record<string, strin
   return { symbol: withClass(query.ticker, '.'), ...place, apikey: key }
 }
 
-/** ISO 10383. Undefined for a ticker without an exchange. Throws `not_covered` for a suffix without a code. */
+/**
+ * Returns the ISO 10383 code of the exchange. Undefined for a ticker without an exchange. Throws `not_covered` for a
+ * suffix without a code.
+ */
 function micOf({ ticker: { exchangeSuffix } }: StockQuery): string | undefined {
   if (exchangeSuffix === undefined) return undefined
   const mic = micOfSuffix.get(exchangeSuffix)
@@ -173,7 +176,7 @@ function refuseError(reply: Reply): void {
 }
 
 const dayMs = 24 * 60 * 60_000
-/** Rows to request for each range: one for each trading day, because Twelve Data limits a series by its rows. */
+/** Rows to request for each range, one for each trading day. Twelve Data limits a series by its rows. */
 const rowsOf: Readonly<Record<StockRange, string>> = { '5d': '5', '1mo': '22', '6mo': '127', '1y': '252' }
 
 const day = z.object({

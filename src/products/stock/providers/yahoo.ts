@@ -183,7 +183,7 @@ function previousCloseOf({ previousClose, chartPreviousClose, range }: ChartMeta
   return previousClose ?? (range === '1d' ? chartPreviousClose : undefined)
 }
 
-/** Derived from the hours of the current trading day, because the answer does not contain the state. */
+/** Derives the state from the hours of the current trading day, because the answer does not contain it. */
 function marketStateOf({ currentTradingPeriod: hours }: ChartMeta, nowSeconds: number): MarketState | undefined {
   if (hours?.regular === undefined || hours.regular === null) return undefined
   const isIn = (span: z.infer<typeof period>) =>

@@ -93,7 +93,10 @@ export function createMetNorway(deps: ProviderDeps): Provider<WeatherQuery, Weat
   }
 }
 
-/** Empty if a full answer is needed, because the stored forecast has no steps left or no modification date. */
+/**
+ * Returns the headers of a conditional request. Empty if a full answer is needed, because the stored forecast has no
+ * steps left or no modification date.
+ */
 function conditionOf(known: StoredForecast | undefined, nowMs: number): Readonly<Record<string, string>> {
   const untilMs = known?.steps.at(-1)?.timeMs ?? 0
   return known?.lastModified === undefined || untilMs < nowMs ? {} : { 'if-modified-since': known.lastModified }

@@ -61,7 +61,7 @@ const hottest: readonly (readonly [sunDegrees: number, celsius: number])[] = [
   [120, 16],
 ]
 
-/** Upper bound of the air temperature at this latitude and time of the year. */
+/** Returns the upper bound of the air temperature at this latitude and time of the year. */
 export function hottestCelsius(latitude: number, atMs: number): number {
   const declination = tiltDegrees * Math.cos((2 * Math.PI * (atMs - solsticeMs)) / yearMs)
   const sunDegrees = Math.abs(latitude - declination)

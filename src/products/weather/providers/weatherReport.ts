@@ -105,7 +105,7 @@ const metersPerSecond: Readonly<Record<string, number>> = {
   kt: 1852 / 3600,
 }
 
-/** In metres per second. Undefined without a value, or if the unit is unknown. */
+/** Converts a wind speed to metres per second. Undefined without a value, or if the unit is unknown. */
 export function windOf(value: number | null | undefined, unit: string | undefined): number | undefined {
   const factor = metersPerSecond[unit ?? '']
   return value === null || value === undefined || factor === undefined ? undefined : value * factor
