@@ -76,7 +76,10 @@ function dollarOffers(endpoint: Endpoint, rails: readonly DescribedRail[], dolla
   return open.flatMap(({ offer }) => (offer === undefined ? [] : [{ ...offer, amount, currency, description }]))
 }
 
-/** Creates `/.well-known/x402`: the addresses that answer 402 to every caller. The list is empty if no rail has a mount. */
+/**
+ * Creates `/.well-known/x402`: the addresses that answer 402 to a request without a payment. The list is empty if no
+ * rail has a mount.
+ */
 export function x402Resources(
   { endpoints, rails, seller, dollars }: Pick<DiscoveryDeps, 'endpoints' | 'rails' | 'seller' | 'dollars'>,
   baseUrl: string,

@@ -76,8 +76,8 @@ export function paidOperation(endpoint: Endpoint, facts: OperationFacts): (offer
 }
 
 /**
- * Creates the operation of the product below the mount of a rail, where every caller receives a 402. Indexers read the
- * price there.
+ * Creates the operation of the product below the mount of a rail, where a caller without a payment receives a 402.
+ * Indexers read the price there.
  */
 export function mountedOperation(endpoint: Endpoint, rail: DescribedRail, price: OfferedPrice): JsonObject {
   const { method, summary } = endpoint

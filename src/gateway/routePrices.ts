@@ -21,7 +21,7 @@ export interface RoutePrices {
 
 type ReadPrices = Checked<{ readonly prices: RoutePrices }>
 
-/** Every order that the schema allows must have a price. */
+/** Reads the prices of a route. Each order that the schema allows must have one. */
 export function readPrices(price: PriceEntry, schema: Schema, at: FilePath): ReadPrices {
   const read = readFixedPrices(price, schema, at)
   const { use, by, per } = price

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { sha256 } from '@tollbook/core/digest'
 
-/** Smallest form first. */
+/** Supported codings, the one with the smallest forms first. */
 export const contentCodings = ['br', 'gzip'] as const
 export type ContentCoding = (typeof contentCodings)[number]
 

@@ -57,7 +57,7 @@ function declaredBytes(request: IncomingMessage): number {
 
 const firstBytesMs = 3_000
 const timeMaxMs = 10_000
-// Slowest allowed upload: about 1 Mbit/s.
+// Rate by which the permitted time grows with the declared length: about 1 Mbit/s.
 const bytesPerMsMin = 128
 // Each Buffer object takes this in addition to its content: a body in chunks of one byte uses far more than its length.
 const chunkOverheadBytes = 256

@@ -85,7 +85,7 @@ const names = ['report', 'by', 'state', 'refund', 'endpoint', 'wallet', 'owedTo'
 type Name = (typeof names)[number]
 /** Defaults, which the address omits. */
 const standards: Partial<Record<Name, string>> = { report: 'payments', by: 'day', owedTo: 'all', columns: 'fitting' }
-/** Fields that are not parameters of a report, so no report accepts them. */
+/** Fields of the page itself, which are not in the list of parameters of a report. */
 const alwaysUsed: ReadonlySet<Name> = new Set(['report', 'columns'])
 
 function createReportFilters(section: HTMLElement, range: () => Parameters) {

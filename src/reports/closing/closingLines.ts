@@ -88,7 +88,7 @@ export async function readLines(snapshot: Database, question: LinesQuestion): Pr
   }))
 }
 
-/** Returns the rows of `reports.day_prices`, less the payments that no statement contains yet. */
+/** Returns a subquery for the rows of `reports.day_prices`, less the payments that no statement contains yet. */
 export function statedPrices({ mint, statedUpto, rolledUpto }: LinesQuestion): RawBuilder<unknown> {
   return sql`(
     select d.mint, d.day, d.price_micro_usd - coalesce(u.price_micro_usd, 0) as price_micro_usd,

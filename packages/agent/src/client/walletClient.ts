@@ -34,7 +34,7 @@ export interface WalletClient {
   /** Like `request`, but resolves at the start of the answer, so that its body can be streamed. */
   open(order: FetchOrder, signal?: AbortSignal): Promise<IncomingMessage>
   retry(signature: string): Promise<WholeAnswer>
-  /** Until this call, the same request returns the same answer. */
+  /** Confirms that the answer has been delivered. Until then, the same request returns the same answer. */
   received(payment: PaymentNote): Promise<void>
   read(path: '/status' | '/spending' | '/balance' | '/receipts' | '/open'): Promise<unknown>
 }

@@ -21,7 +21,7 @@ function ofEach(tolerance: Tolerance) {
   return Object.fromEntries(otherCurrencies.map((currency) => [currency, tolerance]))
 }
 
-/** CoinGecko derives its rates from bitcoin prices, which differ between venues. */
+/** Tolerances between providers. CoinGecko derives its rates from bitcoin prices, which differ between venues. */
 export const ratesAgreement: AgreementRule = {
   main: 'EUR',
   tolerances: ofEach({ percent: 1 }),

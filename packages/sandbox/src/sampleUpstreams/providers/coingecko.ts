@@ -4,7 +4,7 @@ import { currencies } from '../currencies.ts'
 import { rounded } from '../drift.ts'
 import { json, listOf, type SampleProvider } from '../sampleProvider.ts'
 
-/** Like CoinGecko, omits unknown coins and answers 200. */
+/** Omits unknown coins from a list, as CoinGecko does. */
 export const coingecko: SampleProvider = ({ path, query, nowMs }) => {
   const [, historyId] = /^\/api\/v3\/coins\/([^/]+)\/ohlc$/.exec(path) ?? []
   if (historyId !== undefined) return historyOf(historyId, Number(query.get('days')), nowMs)
