@@ -10,7 +10,6 @@ export interface AcceptedDollar {
   readonly mint: string
   readonly decimals: number
   readonly paymentWallet: string
-  /** Names of the rails that offer this dollar. */
   readonly rails: readonly string[]
   readonly minimumMicroUsd: bigint
   readonly burn: Dollar['burn']

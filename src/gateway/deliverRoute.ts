@@ -102,8 +102,8 @@ async function readWhole({ clock, client, route, answer, bytesMax, unit, limited
   return { kind: 'raw', contentType: contentTypeOf(response), bytes, headers, meta, ...usage }
 }
 
-// Bytes at the end of an answer in which `ends_with` is searched. It has at most 100 characters, and white space may
-// follow it.
+// Bytes at the end of an answer in which `ends_with` is searched. `ends_with` has at most 100 characters, and white
+// space may follow it.
 const tailBytes = 1_024
 
 /** Checks an answer that is not JSON. A length or a last chunk shows that such an answer is complete. */

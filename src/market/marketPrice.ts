@@ -13,7 +13,6 @@ export interface PricedToken {
   readonly decimals: number
 }
 
-/** A market that reports the price of a token. */
 export interface Market {
   readonly name: string
   /** Requests the price, with a time-out of 3 s. Throws only `UpstreamFailure`. */

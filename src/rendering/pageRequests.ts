@@ -10,7 +10,7 @@ export interface PendingRequest {
 
 // Connections that stay open by design, and requests whose answers are not shown.
 const neverEnding = new Set(['eventsource', 'websocket', 'ping', 'preflight', 'cspviolationreport'])
-// A page can start any number of requests.
+// Maximum of tracked requests, because a page can start any number.
 const trackedMax = 2_000
 
 /** Ignores requests that never end by design, such as event streams, because with them no page would become quiet. */

@@ -2,7 +2,7 @@ import type { Page } from 'puppeteer'
 
 export type PageSockets = Awaited<ReturnType<typeof watchSockets>>
 
-// A page can open any number of sockets.
+// Maximum of tracked sockets, because a page can open any number.
 const trackedMax = 200
 
 /**

@@ -58,7 +58,7 @@ export async function isListening({ host, port }: Address): Promise<boolean> {
   const socket = connect({ host: calledHosts.get(host) ?? host, port, timeout: answerMsMax })
   const answers = await new Promise<boolean>((resolve) => {
     socket.once('connect', () => resolve(true))
-    // Treat a timeout as listening: another server has a full queue.
+    // Treat a timeout as listening, because the queue of another server may be full.
     socket.once('timeout', () => resolve(true))
     socket.once('error', () => resolve(false))
   })

@@ -5,7 +5,7 @@ import type { Replay } from './replay.ts'
 export interface BurnFigures {
   readonly mint: string
   readonly insidePaymentsBaseUnits: string
-  /** Tokens that the service burned in confirmed rounds. */
+  /** Tokens that the service burned later, in confirmed rounds. */
   readonly confirmedBaseUnits: string
   /** Tokens that the service owes to burn and has not burned yet. */
   readonly owedBaseUnits: string

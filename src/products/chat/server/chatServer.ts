@@ -31,7 +31,6 @@ export interface ChatServer {
 }
 
 export interface ChatServerOptions {
-  /** Label for metrics and logs. */
   readonly label: string
   readonly baseUrl: string
   readonly models: readonly [string, ...string[]]

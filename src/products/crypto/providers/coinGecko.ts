@@ -9,7 +9,6 @@ import { ofUpstream } from '../../../outbound/publicUpstream.ts'
 import { readJson } from '../../../outbound/upstreamReply.ts'
 import type { CryptoPrice } from './cryptoPrice.ts'
 
-// Maximum of coins to request for one symbol.
 const candidatesMax = 50
 
 const nullableNumber = z.number().nullish()

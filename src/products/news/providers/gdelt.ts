@@ -18,7 +18,6 @@ const publicPace = { requests: 1, perSeconds: 15 }
 const penaltyMs = 60_000
 // A search at GDELT takes seconds.
 const timeoutMs = 10_000
-// Maximum of articles per answer.
 const recordsMax = 50
 const minute = 60 * 1000
 
