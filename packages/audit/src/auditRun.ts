@@ -24,7 +24,7 @@ export interface AuditRunDeps {
   readonly onProgress: (position: number) => void
 }
 
-// Minimum interval between two saves. A save waits for the pending checks.
+// Minimum interval between two saves, because a save waits for the pending checks.
 const saveEveryMs = 15_000
 
 /** Other threads verify the signatures of earlier events while the next events are applied. */

@@ -93,7 +93,7 @@ export const signaturesPerPage = 1_000
 export function createChainNode(deps: ChainNodeDeps): ChainNode {
   return {
     transaction: async (signature) => {
-      // Without this maximum, a node refuses to return transactions that have a version.
+      // Set this maximum, because without it a node refuses to return transactions that have a version.
       const options = { ...finalized, encoding: 'json', maxSupportedTransactionVersion: 1 }
       return (await ask(deps, ['getTransaction', signature, options], chainTransaction.nullable())) ?? undefined
     },

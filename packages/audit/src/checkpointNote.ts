@@ -28,7 +28,7 @@ export interface VerifierKey {
   readonly key: KeyObject
 }
 
-// A checkpoint with 16 post-quantum cosignatures has about 80,000 characters.
+// Enough for a checkpoint with 16 post-quantum cosignatures, which has about 80,000 characters.
 const noteCharactersMax = 100_000
 // C2SP permits every character in a name, except Unicode spaces and the plus sign.
 const signatureLine = /^— ([^\p{White_Space}+]+) ([A-Za-z0-9+/]+={0,2})$/u
@@ -81,7 +81,7 @@ export function verifierKeyOf(name: string, publicKey: Uint8Array): VerifierKey 
   return { name, keyId, key: ed25519Key(publicKey) }
 }
 
-// DER prefix of an Ed25519 public key (RFC 8410). node:crypto does not import the bare 32 bytes.
+// DER prefix of an Ed25519 public key (RFC 8410). It is needed, because node:crypto does not import the bare 32 bytes.
 const derHead = Buffer.from('302a300506032b6570032100', 'hex')
 
 export function ed25519Key(publicKey: Uint8Array): KeyObject {

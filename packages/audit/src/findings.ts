@@ -73,7 +73,7 @@ export const findingAspects = {
 
 export type FindingCode = keyof typeof findingAspects
 
-/** Codes that report a limit of this auditor, not an error in the ledger. They do not break a verdict. */
+/** Codes that do not break a verdict, because they report a limit of this auditor and not an error in the ledger. */
 const unjudged: ReadonlySet<string> = new Set<FindingCode>(['kind_unknown'])
 
 export function isUnjudged({ code }: Finding): boolean {

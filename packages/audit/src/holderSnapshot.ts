@@ -53,7 +53,7 @@ export interface HolderTerms {
   readonly openAccountsMax: number
 }
 
-// Lines in one part. A transaction of 1,232 bytes has space for eight transfers.
+// Lines in one part, because a transaction of 1,232 bytes has space for eight transfers.
 const linesInPart = 8
 
 /** A part is one transaction, so the lines are grouped in the order of payment. */

@@ -113,7 +113,8 @@ export function contradictionOf(
   const arrivedBaseUnits = isOurs ? receiver.changeBaseUnits : 0n
   if (arrivedBaseUnits !== settlement.receivedBaseUnits)
     return `${arrivedBaseUnits} arrived, and ${settlement.receivedBaseUnits} are recorded as received`
-  // Transfers that other wallets signed are part of the received amount, but do not count towards the price.
+  // Count only the transfers that the wallet signed, because the received amount also contains transfers of other
+  // wallets.
   const dueBaseUnits = dueOf(settlement)
   return sentBaseUnits < dueBaseUnits ? `${wallet} sent ${sentBaseUnits}, and the price is ${dueBaseUnits}` : undefined
 }

@@ -24,7 +24,7 @@ const sums = ['balance', 'debits', 'credits', 'upto', 'uptoRecordedAtMs']
 
 export type AccountsByNumber = (number: number) => AccountRow | undefined
 
-// Maximum of cached accounts. Most postings use a few accounts, but a ledger may have as many accounts as wallets.
+// Maximum of cached accounts. It is bounded, because a ledger may have as many accounts as wallets.
 const recentMax = 10_000
 
 /** Postings contain the numbers of accounts, so this returns a function that finds an account by its number. */

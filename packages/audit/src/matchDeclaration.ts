@@ -38,7 +38,7 @@ export async function matchDeclaration(
   const unknown = stored.map(({ kind }) => kind).filter((kind) => !kinds.some((known) => known.kind === kind))
   const ofUnknown = steps.filter(({ kind }) => unknown.includes(kind))
   const moved = new Set(ofUnknown.flatMap(({ moves }) => (moves ?? []).flatMap((move) => move.split('>'))))
-  // Skip a class that only unknown kinds move: a newer release may have added it with them.
+  // Skip a class that only unknown kinds move, because a newer release may have added it with them.
   const isTheirs = (row: ClassRow): boolean =>
     moved.has(row.class) && !accountClasses.some((known) => known.class === row.class)
   compareRows(findings, [

@@ -109,10 +109,9 @@ export class StoredTransactions {
   }
 }
 
-// Maximum of cached key objects. Few wallets make most payments, and creating a key is slow.
+// Maximum of cached key objects. Keys are cached, because few wallets make most payments and creating a key is slow.
 const keysMax = 2_000
-// Maximum of submitted transactions whose result is cached until they land. A sent transaction usually lands within
-// seconds.
+// Maximum of submitted transactions whose result is cached until they land, which usually takes seconds.
 const sentMax = 2_000
 const underWayMax = 1_000
 

@@ -17,8 +17,8 @@ export interface TabCustodyDeps {
 export async function judgeTabCustody({ node, replay, accounts }: TabCustodyDeps): Promise<readonly string[]> {
   const { findings, postings, periods } = replay
   const compared: string[] = []
-  // After a change of the wallet, earlier deposits stay in the old wallet until the operator moves them. So add the
-  // balances of all wallets.
+  // Add the balances of all wallets, because after a change of the wallet, earlier deposits stay in the old one until
+  // the operator moves them.
   const wallets = [...new Set(periods.of('tab-wallet').map(({ text }) => text))]
   for (const mint of postings.mints()) {
     const prepaidBaseUnits = prepaidOf(postings, mint)

@@ -52,7 +52,8 @@ function isOnCurve(bytes: Buffer): boolean {
   const ySquared = (y * y) % prime
   const numerator = (ySquared - 1n + prime) % prime
   const denominator = (d * ySquared + 1n) % prime
-  // Test the product instead of the quotient: both are squares in the same cases, and the product needs no division.
+  // Test the product instead of the quotient, because both are squares in the same cases and the product needs no
+  // division.
   const product = (numerator * denominator) % prime
   return product === 0n || power(product, (prime - 1n) / 2n) === 1n
 }

@@ -24,7 +24,7 @@ export interface Cosigned {
 const timeoutMs = 30_000
 const answerBytesMax = 100_000
 const pathMax = 63
-// If the first request has a wrong size, the witness returns the right size for a second request.
+// Two requests, because the witness returns the right size if the first request has a wrong one.
 const requestsMax = 2
 
 /**

@@ -23,7 +23,7 @@ interface LockQuestion {
 export const waitSuffix = '.wait'
 
 const pollMs = 50
-// Maximum wait for a lock, in milliseconds. Several processes may wait in front of this one.
+// Maximum wait for a lock, in milliseconds. It is long, because several processes may wait in front of this one.
 const waitMaxMs = 900_000
 const beatMs = 2_000
 // Five heartbeat intervals, because a busy machine may miss one or two.

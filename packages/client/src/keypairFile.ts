@@ -13,7 +13,7 @@ export async function readKeypair(path: string): Promise<Keypair> {
   try {
     return readSecretKey(Uint8Array.from(secretKeyJson.parse(JSON.parse(text))))
   } catch {
-    // Omit the cause on purpose: a JSON error quotes the text around it, which is the key.
+    // Omit the cause on purpose, because a JSON error quotes the text around it, which is the key.
     const expected = 'a JSON array of 64 bytes, as solana-keygen writes it'
     throw new PayerFault('KEYPAIR_UNREADABLE', `${path} is not a keypair file: expected ${expected}`, {
       retryable: false,

@@ -10,7 +10,7 @@ export type OpenPayments = ReturnType<typeof createOpenPayments>
 export function createOpenPayments(store: PaymentStore | undefined) {
   const busy = new Map<string, SharedTurn | undefined>()
   const turns = createSharedTurns(store)
-  // Payments that were closed while the store was being read. The result of the read may still contain them.
+  // Payments that were closed while the store was being read, because the result of the read may still contain them.
   const closed = new Set<string>()
   let reading = 0
   // Mark the payment as busy before storing it, so that no other call takes it.

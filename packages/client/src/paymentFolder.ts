@@ -162,8 +162,8 @@ function openJournal(journal: string): () => Promise<Journal> {
   return async () => {
     const bytes = (await unlessCode('ENOENT', readFile(journal))) ?? Buffer.alloc(0)
     if (bytes.length < readBytes) [read, readBytes] = [{ counted: new Map(), withdrawn: new Set() }, 0]
-    // Skip a last line without a line break: it is still being written, or a crash cut it off. Its payment has not been
-    // sent.
+    // Skip a last line without a line break, because it is still being written, or a crash cut it off. Its payment has
+    // not been sent.
     const end = bytes.lastIndexOf('\n') + 1
     for (const line of bytes.toString('utf8', readBytes, end).split('\n')) countLine(journal, line, read)
     readBytes = Math.max(readBytes, end)

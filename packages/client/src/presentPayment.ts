@@ -77,7 +77,7 @@ interface Attempt {
   readonly cause?: unknown
 }
 
-// Bounds the memory for one answer.
+// Maximum bytes of one answer, because it is held in memory.
 const answerBytesMax = 16 * 1024 * 1024
 
 /**
@@ -175,7 +175,7 @@ function errorOf(payment: PendingPayment, { verdict, lastAnswer, cause }: Attemp
 }
 
 function rebuildResponse({ status, headers, bytes }: WholeAnswer): Response {
-  // Pass null: the constructor throws if a response with this status has any body, even an empty one.
+  // Pass null, because the constructor throws if a response with this status has any body, even an empty one.
   const isBodiless = status === 204 || status === 205
   return new Response(isBodiless ? null : bytes, { status, headers: plainHeaders(headers) })
 }

@@ -41,7 +41,7 @@ export async function readOffer(response: Response, reader: OfferReader): Promis
   if (native !== undefined && takesNative) return { body, answeredAtMs }
   const tool = reader.isTool ? readToolOffers(body) : undefined
   const sponsored = readSponsoredOffer({ ...reader, tool, headers, answeredAtMs })
-  // Accept the other protocol only if its offer is in an accepted mint. Some services take dollars only by other
+  // Accept the other protocol if its offer is in an accepted mint, because some services take dollars only by other
   // protocols.
   const isOfReader = sponsored !== undefined && (sponsored.mint === mint || dollarMints.includes(sponsored.mint))
   if (native !== undefined && !isOfReader) return { body, answeredAtMs }

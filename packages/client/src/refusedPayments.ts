@@ -13,7 +13,7 @@ interface RefusedDeps {
   readonly store: PaymentStore | undefined
 }
 
-// Check only the newest payments: older ones were checked when they were new.
+// Check only the newest payments, because older ones were checked when they were new.
 const checkedMax = 20
 
 /**
@@ -28,8 +28,8 @@ export function createRefusedPayments({ chain, open, store }: RefusedDeps) {
   const giveBack = async (): Promise<boolean> => {
     const stored = (await store?.refused?.()) ?? []
     const refused = new Map([...stored.map((payment) => [payment.signature, payment] as const), ...own])
-    // Skip payments of other protocols. Only the service has the fee payer's signature, by which the transaction could
-    // be found on chain.
+    // Skip payments of other protocols, because only the service has the fee payer's signature, by which the
+    // transaction could be found on chain.
     const open = [...refused.values()]
       .filter(({ signature, protocol }) => protocol === undefined && !landed.has(signature))
       .toSorted((one, other) => (one.signedAtMs ?? 0) - (other.signedAtMs ?? 0))

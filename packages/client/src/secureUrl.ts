@@ -5,7 +5,8 @@ export function isLoopback(url: URL): boolean {
   return url.hostname === 'localhost' || url.hostname === '[::1]' || loopbackAddress.test(url.hostname)
 }
 
-// Only the dotted form can occur: the URL parser has normalized other spellings of an IPv4 address, such as 127.1.
+// Only the dotted form can occur, because the URL parser has normalized other spellings of an IPv4 address, such as
+// 127.1.
 const loopbackAddress = /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/
 
 /** Requires https or loopback, because anyone who reads a proof could use it. */

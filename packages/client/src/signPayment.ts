@@ -91,7 +91,7 @@ async function requireStillAllowed(payer: Payer, { signature }: PendingPayment, 
   throw new SpendingLimitExceeded(excess, outcome)
 }
 
-// Maximum wait for a signature, however long the quote is valid.
+// Maximum wait for a signature. It applies even if the quote is valid for longer.
 const signTimeMostMs = 60 * 60 * 1000
 
 function pendingOf(payer: Payer, purchase: PaymentToSign, signed: PresentablePayment): PendingPayment {

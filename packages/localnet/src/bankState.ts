@@ -19,7 +19,7 @@ export interface BankState {
 }
 
 export function bankStateAt({ slot, engine, states }: BankStateDeps): BankState {
-  // The engine has the newest states. Read an older state only if the account changed after the slot.
+  // Read an older state only if the account changed after the slot, because the engine has the newest states.
   const account = (address: Uint8Array): AccountState | undefined =>
     (states.changedSlot(address) ?? 0) > slot ? states.at(address, slot) : engine.account(address)
   return {

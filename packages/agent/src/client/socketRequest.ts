@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { utf8Text } from '@tollbook/core/bytes'
 import { accessProblem } from '../policy/policyFile.ts'
 
-// Maximum bytes of response headers. The wallet adds headers to the headers of the service.
+// Maximum bytes of response headers. It exceeds Node's limit for a service, because the wallet adds its own headers.
 const headerBytesMax = 64 * 1024
 const statusTimeoutMs = 5_000
 

@@ -6,7 +6,8 @@ import { readPolicyFile } from '../policy/policyFile.ts'
 import { openWalletFolder, type WalletFolder } from '../walletFolder.ts'
 import { askWallet } from './socketRequest.ts'
 
-// The program is TypeScript in the repository and JavaScript in the published package.
+// Use the ending of this file, because the program is TypeScript in the repository and JavaScript in the published
+// package.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
 const mainFile = fileURLToPath(new URL(`../main.${extension}`, import.meta.url))
 const pollMs = 50

@@ -41,7 +41,8 @@ export interface WalletClient {
 
 const triesMax = 10
 const pauseMs = 100
-// Maximum bytes of an answer: the 16 MiB that the SDK reads of a paid answer, and 1 MiB of reserve.
+// Maximum bytes of an answer. It exceeds the 16 MiB that the SDK reads of a paid answer, so that such an answer is
+// never refused here.
 const answerBytesMax = 17 * 1024 * 1024
 
 export function connectWallet(folder: WalletFolder, clock: Clock): WalletClient {

@@ -30,7 +30,7 @@ export async function readHostTools(wallet: WalletClient, { hosts }: Policy): Pr
 const documentTimeoutMs = 5_000
 
 async function readDocument(wallet: WalletClient, url: string): Promise<unknown> {
-  // An order with the intent `quote` pays nothing, even if the service asks a price for its document.
+  // Use the intent `quote`, so that nothing is paid even if the service asks a price for its document.
   const order = orderOf('quote', { method: 'GET', url })
   try {
     const answer = await wallet.request(order, AbortSignal.timeout(documentTimeoutMs))

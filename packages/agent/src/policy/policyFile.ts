@@ -17,7 +17,7 @@ export async function readPolicyFile(path: string): Promise<PolicyFile> {
     const hint = isMissing ? "there is none; 'mcp init' writes one" : `it cannot be read (${error.code})`
     throw new PolicyProblem(path, [hint], { isMissing })
   })
-  // Check the target of a link too: a user who can write to its folder can replace the policy.
+  // Check the target of a link too, because a user who can write to its folder can replace the policy.
   const places = new Set([path, dirname(path), dirname(await realpath(path))])
   const mistakes = (await Promise.all([...places].map(accessProblem))).flat()
   try {

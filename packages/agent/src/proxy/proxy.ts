@@ -125,8 +125,8 @@ async function sendWhole(response: ServerResponse, whole: WholeAnswer): Promise<
   return whole.payment
 }
 
-// Codes that are sent as 503. Clients repeat a request after a 503, but not after a 403. The repeated request presents
-// an open payment again.
+// Codes that are sent as 503, because clients repeat a request after a 503, but not after a 403. The repeated request
+// presents an open payment again.
 const isWorthRetry: ReadonlySet<RefusalCode> = new Set([
   'PAYMENT_NOT_SENT',
   'PAYMENT_UNRESOLVED',

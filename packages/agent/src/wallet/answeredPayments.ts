@@ -22,8 +22,8 @@ export function keepUntilReceived(folder: PaymentStore): AnsweredPayments {
       else await folder.close(payment, outcome)
     },
     async pending() {
-      // Filter with the payments from before the read too: a payment may be closed during the read, whose result still
-      // contains it.
+      // Filter with the payments from before the read too, because a payment may be closed during the read, whose
+      // result still contains it.
       const before = new Set(waiting.keys())
       const pending = await folder.pending()
       return pending.filter(({ signature }) => !before.has(signature) && !waiting.has(signature))
@@ -32,7 +32,7 @@ export function keepUntilReceived(folder: PaymentStore): AnsweredPayments {
   return {
     store,
     async received(signature) {
-      // Read the folder too: after a restart only the folder has the payment.
+      // Read the folder too, because after a restart only the folder has the payment.
       const payment =
         waiting.get(signature) ?? (await folder.pending()).find((pending) => pending.signature === signature)
       if (payment !== undefined) await folder.close(payment, 'answered')

@@ -45,7 +45,8 @@ export interface Purchases {
   tabs(): Promise<ReadonlyMap<string, TabState | undefined>>
 }
 
-// Limits below the time that MCP hosts wait for a tool call, which is about a minute.
+// Limits below the time that MCP hosts wait for a tool call, which is about a minute. Otherwise the host would not get
+// the answer.
 const retryLimits = { totalTimeMs: 50_000, attemptTimeoutMs: 45_000 }
 const tabTimeoutMs = 5_000
 
@@ -92,7 +93,7 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
     async retry(payment) {
       const file = await deps.readPolicy()
       const url = requireListed(payment.request.url, file.policy)
-      // Only the intent of this order counts: `resume` sends the stored request.
+      // The other members are not used, because `resume` sends the stored request.
       const order: FetchOrder = { intent: 'pay', method: 'GET', url: url.href, headers: [] }
       const call: PurchaseCall = { order, host: url.host, policy: file.policy, payment, debit: undefined }
       const resume = () => firstPayer(file).resume(payment)

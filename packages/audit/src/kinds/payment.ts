@@ -74,8 +74,8 @@ const arrivalsBy = (judge: typeof rules.judgeReceived) => [
 export const arrivalEvents = arrivalsBy(rules.judgeArrival)
 
 /**
- * Debits the account that the event states. `judgeBurnOwed` then reports a wrong source as an error of the rules, not
- * as a wrong posting.
+ * Debits the account that the event states, so that `judgeBurnOwed` reports a wrong source as an error of the rules,
+ * and not as a wrong posting.
  */
 export const burnOwedEvent = eventOf(bodies.burnOwed, {
   postings: ({ owedBaseUnits, source }) => [[source === undefined ? unearned : toDeliver, burnOwed, owedBaseUnits]],

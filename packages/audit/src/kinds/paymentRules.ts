@@ -54,7 +54,7 @@ function judgeSettlement({ settlement, stream, effectiveAt }: Of<'verified'>, { 
     if (row.endpoint !== price.endpoint) blame('owner_differs', 'it was submitted for another endpoint')
   } else expectOwnName(stream, blame)
   if (settlement.reference !== stream) blame('lifecycle_impossible', 'the settlement has another reference')
-  // Use the time at which the payment landed. During an outage, the event may be recorded much later.
+  // Use the time at which the payment landed, because during an outage the event may be recorded much later.
   const landedAtMs = settlement.evidence.blockTimeMs
   if (landedAtMs !== effectiveAt) blame('lifecycle_impossible', 'it took effect at another time')
   if (price.problem !== undefined) blame('price_wrong', price.problem)

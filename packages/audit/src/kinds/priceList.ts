@@ -125,7 +125,7 @@ function findDollarProblem(listed: AuditedPrice, prices: readonly AuditedPrice[]
   if (inToken.priceMicroUsd !== priceMicroUsd) return `it costs ${inToken.priceMicroUsd} in the service token`
   // A deposit owes no burn, because each request that spends the deposit owes a burn.
   if (isDeposit(listed)) return tokenBurn === undefined ? undefined : 'a deposit owes no burn'
-  // Within one dollar token, all prices must owe a burn, or all prices must owe no burn.
+  // Compare with the first price in the mint, because within one dollar token all prices must owe a burn, or none.
   const first = prices.find((each) => each.mint === mint && !isDeposit(each))
   if ((first?.tokenBurn === undefined) !== (tokenBurn === undefined)) return 'only some sales in its mint owe a burn'
   if (tokenBurn === undefined) return undefined

@@ -32,7 +32,7 @@ const parameters = z.looseObject({
   expires: z.iso.datetime({ offset: true }).optional(),
 })
 
-// Lifetime of an offer without `expires`: about the lifetime of a blockhash.
+// Lifetime of an offer without `expires`. A payment for it can land for about the lifetime of a blockhash.
 const lifetimeMsDefault = 60_000
 
 export function readMppOffer(question: OfferQuestion): SponsoredOffer | undefined {

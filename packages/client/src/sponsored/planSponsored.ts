@@ -47,7 +47,7 @@ export async function planSponsored(deps: SponsorDeps, offer: SponsoredOffer): P
   if (lifetimeMs <= 0) return quoteProblem('expired', 'its end is in the past')
   const found = await readToken(deps, offer)
   if ('problem' in found) return found
-  // A service on a private chain may use another name for the network. `expectedNetwork` then has that name.
+  // Prefer `expectedNetwork`, because a service on a private chain may use another name for the network.
   const known = pins.expectedNetwork ?? found.network
   if (network !== undefined && network !== known)
     return quoteProblem('other_network', `it is for ${network}, and the node of rpcUrl is on ${known}`)

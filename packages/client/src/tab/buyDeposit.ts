@@ -132,8 +132,8 @@ class DepositOpen extends PayerFault {
   }
 }
 
-// Time after which an unlanded deposit can no longer land. A blockhash expires within two minutes; the rest allows for
-// clock differences.
+// Time after which an unlanded deposit can no longer land. It exceeds the two minutes of a blockhash, because clocks
+// differ.
 const landsMostMs = 10 * 60 * 1000
 
 /** The answer to an earlier deposit may have arrived elsewhere, for example at `resume`. */

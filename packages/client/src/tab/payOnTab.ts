@@ -49,8 +49,8 @@ function pinsOf({ pins, protocols }: Payer): QuotePins {
 
 // Maximum of known prices, because a route that serves files may have any number of paths.
 const pricesMax = 1_000
-// Time for which a known price is used. If the token rises in that time, the debit permits more dollars than were
-// checked against the limits.
+// Time for which a known price is used. It is bounded, because the debit permits more dollars if the token rises
+// meanwhile.
 const knownMs = 10 * 60_000
 
 /** Pays without a request for a quote. Undefined: nothing was charged, and the caller must request a quote. */
@@ -100,8 +100,7 @@ async function debit(payer: Payer, { order, quote, terms, pay }: DebitQuestion) 
   const question = { service, option, signal: request.signal, pay }
   const record = await findTab(payer, question)
   if (record === undefined) return undefined
-  // Use the actual mint of the tab. It differs from the expected mint if the deposit could not be paid in the first
-  // mint.
+  // Use the actual mint of the tab, because the deposit may have been paid in another mint than the expected one.
   const actual = mint === record.opened.mint ? terms : await termsIn(payer, quote, record.opened.mint)
   if (actual === undefined) return undefined
 

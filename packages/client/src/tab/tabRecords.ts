@@ -74,7 +74,7 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
           await turn?.end()
         }
       }
-      // Run the work even if the previous call failed. The caller of that call gets its error.
+      // Run the work even if the previous call failed, because the caller of that call gets its error.
       const last = (lasts.get(name) ?? Promise.resolve()).then(inTurn, inTurn)
       lasts.set(name, last)
       return last
