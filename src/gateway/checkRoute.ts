@@ -77,7 +77,8 @@ function loadSchema({ parameters = noParameters }: RouteEntry, { file, at }: Rou
 }
 
 function pathMistakes(route: RouteEntry, { at, earlier }: RouteContext): readonly FileMistake[] {
-  // `/a/{x}` and `/a/{y}` match the same requests. One path has one product, whatever the method (decision 0071).
+  // `/a/{x}` and `/a/{y}` are equal, because they match the same requests. One path has one product, whatever the
+  // method (decision 0071).
   const shapeOf = (path: string) => path.replaceAll(/\{[^}]*\}/g, '{}')
   const mistakes: FileMistake[] = []
   if (earlier.some((other) => shapeOf(other.route.path) === shapeOf(route.path)))
@@ -132,7 +133,7 @@ function targetMistakes(route: RouteEntry, schema: Schema, at: FilePath): readon
   const notOne = `which is not a parameter; the parameters are ${listOf(properties)}`
   const isKnown = (name: string) => properties.includes(name)
   const mistake = (member: string, message: string): FileMistake => ({ path: [...at, member], message })
-  // Refuse a fixed query parameter that is also a parameter of the order. The upstream could use the fixed value
+  // Refuse a fixed query parameter that is also an order parameter, because the upstream could use the fixed value
   // instead of the priced one.
   const fixed = [...new URLSearchParams(route.to?.split('?')[1] ?? '').keys()]
   const isMisplaced = route.query.length > 0 && !hasJsonBody(route)

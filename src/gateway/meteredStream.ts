@@ -36,7 +36,7 @@ export async function* countedEvents(
   }
 }
 
-// Maximum of an incomplete event, which is held in memory. An upstream could send one without an end.
+// Maximum of an incomplete event, because it is held in memory and an upstream could send one without an end.
 const eventBytesMax = 1024 * 1024
 
 /** A stream may end without an empty line, so its remaining bytes are also an event. */

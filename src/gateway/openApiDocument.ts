@@ -58,8 +58,7 @@ function findOperation(paths: PlacedNode, name: string, version: string): Operat
     const found = verb === undefined ? item : childOf(item, verb)
     if (verb === undefined || !isSchema(found.node)) throw new SchemaProblem(unknownName(name, namesOf(paths)))
     const { node } = found
-    // Upgrade only parameters and body, which the route needs. The schemas of answers can be invalid or endlessly
-    // recursive.
+    // Upgrade only what the route needs, because the schemas of answers can be invalid or endlessly recursive.
     const own = {
       parameters: [item, found].flatMap((one) => listOf(inlined(one, 'parameters'))),
       requestBody: inlined(found, 'requestBody') ?? {},

@@ -36,7 +36,8 @@ export interface PlacedNode {
 }
 
 const maps = new Set(['properties', 'patternProperties', 'dependentSchemas'])
-// Keywords whose values are data. A name such as `$ref` has no special meaning in these values.
+// Keywords whose values are data. References in them are not replaced, because a name such as `$ref` has no special
+// meaning there.
 const literals = new Set(['const', 'default', 'enum', 'example', 'examples'])
 // Keywords that only describe. Next to `$ref` they replace those of the target, and other keywords apply in addition.
 const annotations = new Set(['title', 'summary', 'description', 'default', 'examples', 'deprecated'])

@@ -9,7 +9,7 @@ import { readTexts } from './orderTexts.ts'
 import { hasJsonBody, isJoined, readTarget } from './routeRequest.ts'
 import { countInput } from './tokenUse.ts'
 
-// A product must describe its answer. The answer of a route is unknown until the upstream sends it.
+// A product must describe its answer, but the answer of a route is unknown until the upstream sends it.
 const answerOfUpstream = z.unknown().meta({ description: 'The answer of the API, unchanged.' })
 
 export function routeProduct(checked: CheckedRoute, deps: ToolDeps): ProductDefinition<unknown> {

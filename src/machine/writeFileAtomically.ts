@@ -7,7 +7,8 @@ const readableFile = 0o644
 
 /** Writes a file so that a reader finds either the old or the new content, never a part. */
 export async function writeFileAtomically(path: string, text: string, setting: string): Promise<void> {
-  // Use a random name. If two processes shared a temporary file, one could rename a half-written file of the other.
+  // Use a random name, because a process could rename a half-written file of another process if both used the same
+  // name.
   const temporary = `${path}.${randomToken()}.tmp`
   try {
     const file = await open(temporary, 'wx', readableFile)

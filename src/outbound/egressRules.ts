@@ -22,7 +22,8 @@ export type EgressVerdict =
 
 const forbidden: EgressVerdict = { kind: 'forbidden' }
 
-// A name can have thousands of addresses, and every address without an answer costs a connection attempt.
+// Maximum of addresses that are used, because a name can have thousands, and every address without an answer costs a
+// connection attempt.
 const addressesMax = 16
 
 /** If one address of a name is denied or not global, the whole name is refused. */

@@ -10,7 +10,7 @@ process.stdout.write(JSON.stringify(scripts))
 
 async function bundle(page: string): Promise<string> {
   const input = fileURLToPath(new URL(`browser/${page}.ts`, import.meta.url))
-  // A container image does not contain tsconfig.json, and the pages do not need it.
+  // Do not read tsconfig.json, because a container image does not contain it.
   const build = await rolldown({ input, platform: 'browser', logLevel: 'silent', tsconfig: false })
   const { output } = await build.generate({ format: 'esm', codeSplitting: false, minify: true })
   await build.close()

@@ -14,7 +14,10 @@ export interface CapturedPage {
 // Beyond 16,384 device pixels the browser's graphics library repeats or drops content. WebP stores the length of a side
 // in 14 bits.
 const pictureHeightMax = { png: 16_384, jpeg: 16_384, webp: 16_383 } as const
-/** Maximum pixels of a picture. A picture arrives as one message, and reading it blocks the event loop. */
+/**
+ * Maximum pixels of a picture. They are bounded, because a picture arrives as one message, and reading it blocks the
+ * event loop.
+ */
 export const picturePixelsMax = 24_000_000
 const captureTimeoutMs = 20_000
 const qualityDefault = 80

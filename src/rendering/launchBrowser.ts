@@ -53,8 +53,8 @@ const launchTimeoutMs = 20_000
 const protocolTimeoutMs = 60_000
 // Script memory has a separate limit (`browserArguments.ts`). Millions of elements or a large canvas use other memory.
 const dataKilobytesMax = 1_536 * 1024
-// A pipe opens no port to other processes, and the browser stops when the pipe closes, even after kill -9 of the
-// service.
+// Use a pipe, because it opens no port to other processes. The browser stops when the pipe closes, even after kill -9
+// of the service.
 const pipeArguments = ['--remote-debugging-pipe']
 
 /** Throws a `Fault` with the browser's last output if the start fails. */

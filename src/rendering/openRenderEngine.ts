@@ -59,8 +59,8 @@ async function render(deps: Rendering, work: RenderWork, bounds: RenderBounds): 
     const shared = await attempt(deps, work, { ...bounds, until, take })
     if (!shared.isBrowserLost || until.aborted) return resultOf(shared.outcome, bounds)
   }
-  // Any page of a shared browser may have ended it. In a separate browser the page harms no other page, and a second
-  // crash proves that this page causes it.
+  // Repeat the visit in a separate browser, because any page of a shared browser may have ended it. A second crash
+  // proves that this page causes it.
   const alone = await attempt(deps, work, { ...bounds, until, take: () => takeAlone(until) })
   if (alone.isBrowserLost) throw new RenderFailure('broken', 'the page ended the browser', { endsPayment: true })
   return resultOf(alone.outcome, bounds)

@@ -33,7 +33,7 @@ const paymentTimeMsDefault = 30_000
 // not refused.
 const waitingPerPlaceMax = 10
 const queuePerPlaceMax = 50
-// A stalled page has given its place to another job but stays open and uses memory.
+// Stalled pages are bounded, because such a page has given its place to another job but stays open and uses memory.
 const stalledPerPlaceMax = 4
 
 /** Payers and sites take turns, and a payment buys limited browser time. */

@@ -77,8 +77,8 @@ function endLoading(requests: PageRequests, { proxy, loadTimeoutMs, hurry }: Vis
   return { missing: () => missing, forget: () => late.removeEventListener('abort', finish) }
 }
 
-// Text that fades in must not be captured half transparent. Endless animations, and animations that follow scrolling,
-// are skipped.
+// Finishes animations, because text that fades in must not be captured half transparent. Endless animations, and
+// animations that follow scrolling, are skipped.
 const finishAnimations = `() => {
   for (const animation of document.getAnimations())
     if (animation.timeline === document.timeline && animation.playbackRate > 0 && Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish()

@@ -7,7 +7,8 @@ export interface ReportPosition {
   readonly headPosition: number
 }
 
-// Maximum of events in one roll-up. Requests wait for the roll-up, and it locks the progress row for other sessions.
+// Maximum of events in one roll-up. It is bounded, because requests wait for the roll-up, and it locks the progress row
+// for other sessions.
 export const eventsPerRollUpMax = 10_000
 
 /**

@@ -145,8 +145,8 @@ function openHealthOf(address: HealthAddress, deps: ServerDeps): Promise<HealthL
 
 const financeAddress = 'FINANCE_HOST, FINANCE_PORT'
 
-// Milliseconds without progress after which a connection is closed. A slow client reads some bytes within this time. A
-// client that reads nothing has gone or is hostile.
+// Milliseconds without progress after which a connection is closed, because even a slow client reads some bytes within
+// this time.
 const unreadIdleMs = 20_000
 const unreadBytesMax = 64 * 1024 * 1024
 
@@ -154,8 +154,8 @@ type ServedRoutes = Pick<AppDeps, 'endpoints' | 'freeRoutes' | 'crossOriginPaths
 type ListenerDeps = Omit<ServerDeps, 'endpoints'> & ServedRoutes
 
 async function openListener(address: ListenAddress, { callers, ...deps }: ListenerDeps) {
-  // Limit connections per client only if the service faces its clients directly. A proxy's connections carry many
-  // clients, and a listener that sells nothing serves only the operator.
+  // Limit connections per client only if the service faces its clients directly, because a proxy's connections carry
+  // many clients. A listener that sells nothing serves only the operator.
   const hasClients = callers.trustedProxyHops === 0 && deps.endpoints.length > 0
   const { turnsAway, restSeconds } = callers.admission
   const connections = createConnections(callers.connectionLimits, {

@@ -43,7 +43,7 @@ export interface PayRouteDeps {
 /** Creates the payment pages, and the routes that wallets use (Wallet Standard, Solana Pay). */
 export function createPayRoutes(deps: PayRouteDeps) {
   const { wallets, token, seller, dollars } = deps
-  // Give the product of deposits a page without a transaction. The transaction of a page pays the payment wallet, but a
+  // Give the product of deposits a page without a transaction, because that transaction pays the payment wallet. A
   // deposit must go to the wallet for tabs.
   const deposit = deps.endpoints.find(({ isDeposit }) => isDeposit === true)
   const endpoints = deps.endpoints.filter((endpoint) => endpoint !== deposit)

@@ -15,7 +15,8 @@ export interface MissBudget {
 }
 
 const missesMax = 3
-// Four orders of five symbols. The limit keeps a wallet from beginning any number of lookups before its first miss.
+// Four orders of five symbols. They are bounded, so that a wallet cannot begin any number of lookups before its first
+// miss.
 const inProgressMax = 20
 const windowMs = 10 * 60_000
 const buyersMax = 5_000

@@ -17,8 +17,8 @@ export interface Lookup {
 export type ProviderShares<Query, Data> = (lookup: Lookup) => readonly Provider<Query, Data>[]
 
 const windowMs = 60_000
-// Reserve half of the pace for items that exist. A payment that is not spent yet can be used for any number of lookups
-// of unknown items.
+// Reserve half of the pace for items that exist, because an unspent payment permits any number of lookups of unknown
+// items.
 const unlistedShare = 1 / 2
 
 /**

@@ -68,8 +68,8 @@ async function follow({ get, version, contact }: FollowDeps, request: FeedReques
   const first = new URL(request.url)
   let url = first
   for (let hop = 0; hop <= hopsMax; hop++) {
-    // Allow a private address only at the operator's chosen origin. A redirect must not lead to hosts that only this
-    // machine can reach.
+    // Allow a private address only at the operator's chosen origin, because a redirect must not lead to hosts that only
+    // this machine can reach.
     const reply = await get({ url, headers, signal: request.signal, isChosen: url.origin === first.origin })
     if (reply.kind === 'forbidden')
       throw new UpstreamFailure('blocked', `the feed is at an address that ${reply.problem}`)

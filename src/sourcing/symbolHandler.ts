@@ -5,7 +5,10 @@ import type { ProductHandler } from '../product/productDefinition.ts'
 import type { AnswerSource, Found } from './source.ts'
 import { text, type TextRule } from '../product/text.ts'
 
-/** Maximum of additional symbols in a request. Each symbol uses as much of the providers' quota as a separate request. */
+/**
+ * Maximum of additional symbols in a request, because each symbol uses as much of the providers' quota as a separate
+ * request.
+ */
 const moreMax = 4
 
 export function moreSymbols(what: string, symbol: RegExp) {

@@ -13,8 +13,8 @@ export interface ClockReading {
 /** The repeated hour of autumn is ambiguous: in some zones the earlier time is returned, in others the later one. */
 export function epochMsOf({ year, month, day, hour, minute, second }: ClockReading, timeZone: string): number {
   const asUtcMs = Date.UTC(year, month - 1, day, hour, minute, second)
-  // Find the offset of an approximate time first, then the offset of the result. The two differ on days when clocks
-  // change.
+  // Find the offset of an approximate time first, then the offset of the result, because the two differ on days when
+  // clocks change.
   const nearMs = asUtcMs - offsetMsOf(asUtcMs, timeZone)
   return asUtcMs - offsetMsOf(nearMs, timeZone)
 }

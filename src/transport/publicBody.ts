@@ -22,7 +22,7 @@ export interface PublicBodyOptions {
   readonly codedBytesMin?: number
 }
 
-// Higher qualities take much longer and save only a few per cent.
+// Not higher, because higher qualities take much longer and save only a few per cent.
 const brotliQuality = 5
 const tagBytes = 16
 

@@ -11,10 +11,11 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => Pr
 
 export type TurnResult = 'served' | 'shed' | { readonly spentForSeconds: number }
 
-// Node parses all requests of a packet at once, and pipelined requests could block the event loop. A piece of this size
-// contains about 25 requests.
+// Size of a piece, which contains about 25 requests. Packets are split, because Node parses all requests of a packet at
+// once, which could block the event loop.
 const pieceBytes = 1_024
-// A body of unknown length is often large, and each piece causes a call of the parser.
+// Piece size of a body of unknown length. It is larger, because such a body is often large, and each piece causes a
+// call of the parser.
 const bodyPieceBytes = 8_192
 const shedRestMs = 1_000
 const msPerSecond = 1_000

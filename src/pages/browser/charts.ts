@@ -16,7 +16,7 @@ export interface DayChart {
 
 export function drawDays(figure: HTMLElement, { title, days, series, table }: DayChart): void {
   const caption = one('figcaption', figure)
-  // A page that refreshes must not close the figures that its reader has opened.
+  // Keep the state of the figures, because a page that refreshes must not close those that its reader has opened.
   const isOpen = figure.querySelector('details')?.open === true
   const figures = foldedTable(`Figures: ${caption.textContent ?? ''}`, table)
   figures.open = isOpen

@@ -166,7 +166,7 @@ async function find(state: NewsSearchState, question: ArticleQuestion): Promise<
   const folded = query === undefined ? undefined : readSearchWords(foldSearchQuery(query))
   const words = folded === undefined ? undefined : wordsOf(folded.wanted)
   const asked = { ...question, query: folded?.wanted, excluded: folded?.excluded, question: words }
-  // Check before the store is read. If a search ended during the read, the read could miss its articles.
+  // Check before the store is read, because the read could miss the articles of a search that ends during the read.
   const isUnasked = words !== undefined && !searched.has(words)
   const stored = await store.find(asked)
   // Search at the provider only without a category, because the provider does not have our categories.

@@ -73,7 +73,7 @@ const feedEveryMs = 15 * 60 * 1000
 
 function feedSource({ clock, readFeed, feedPool }: NewsSourcesDeps, feed: Feed, place: number): NewsSource {
   const { category, url, publisher } = feed
-  // Hash the address, which may contain a key: the name is written to the database and the logs.
+  // Hash the address, because it may contain a key, and the name is written to the database and the logs.
   const name = `${new URL(url).host}/${category}/${sha256Hex(url).slice(0, 12)}`
   return {
     name,

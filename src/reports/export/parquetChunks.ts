@@ -61,8 +61,8 @@ function addRow<T>(group: Group, columns: readonly Column<T>[], row: T): void {
 const optional = { repetition_type: 'OPTIONAL' } as const
 
 /**
- * Parquet types by column type. Base units have up to 20 digits, and their sums have more. A DECIMAL of 38 digits
- * prevents readers from rounding them.
+ * Parquet types by column type. Base units are a DECIMAL of 38 digits, because they have up to 20 digits and their sums
+ * have more.
  */
 const elements: Readonly<Record<ColumnType, Omit<SchemaElement, 'name'>>> = {
   text: { ...optional, type: 'BYTE_ARRAY', converted_type: 'UTF8' },

@@ -61,9 +61,9 @@ export function dayFigures(bars: readonly Bar[], timeZone: string): Figures {
   return figures
 }
 
-// The high and low of an hour differ more between exchanges than the close.
+// Tolerate more for high and low, because they differ more between exchanges than the close.
 const cryptoTolerances: Tolerances = { close: { percent: 3 }, high: { percent: 8 }, low: { percent: 8 } }
-// Providers report trades of the same exchange, but each omits different trades.
+// Tolerate small differences, because providers report trades of the same exchange, but each omits different trades.
 const stockTolerances: Tolerances = {
   close: { percent: 2 },
   open: { percent: 3 },

@@ -60,7 +60,10 @@ const rangeSlack = 0.02
 // Tolerate a difference of 0.1 points, because providers round the percentage to two decimals.
 const changePointsMax = 0.1
 
-/** Tolerances between providers. Some figures are 15 minutes older than others, and volumes grow fast after the opening. */
+/**
+ * Tolerances between providers. They are wide, because some figures are 15 minutes older than others, and volumes grow
+ * fast after the opening.
+ */
 export const stockAgreement: AgreementRule = {
   main: 'price',
   tolerances: { price: { percent: 2 }, changePercent: { points: 2 }, volume: { factor: 10 } },

@@ -21,7 +21,7 @@ const sameHashMax = 2_000
 
 function readGazetteer(): Gazetteer {
   const file = openCityFile()
-  // Store hash and number in one float, as hash × 2^18 + number. Floats sort fast and need no objects.
+  // Store hash and number in one float, as hash × 2^18 + number, because floats sort fast and need no objects.
   const index = new Float64Array(file.count)
   let number = 0
   for (const name of file.names()) index[number] = hashOf(foldName(name)) * numbersMax + number++

@@ -62,8 +62,8 @@ const figures =
   'temperature_2m,relative_humidity_2m,weather_code,wind_speed_10m,wind_direction_10m,pressure_msl,precipitation,cloud_cover'
 // The current day and the seven days after it.
 const forecastDays = 8
-// Maximum difference between the requested position and the position in the answer. The grid cells of the coarsest
-// model are a quarter of a degree wide.
+// Maximum difference between the requested position and the position in the answer. They differ, because the grid cells
+// of the coarsest model are a quarter of a degree wide.
 const cellDegreesMax = 0.5
 
 const minute = 60 * 1000

@@ -80,7 +80,7 @@ function isExchanged({ countryCode, latitude, longitude }: PlaceRecord): boolean
 
 /** The geocoder also returns countries, airports, rivers and mountains. */
 function isPopulated({ name, feature_code: feature, country_code: country, latitude, longitude }: Result): boolean {
-  // Refuse a place that lacks both coordinates. Missing coordinates are read as zero, which is a point at sea.
+  // Refuse a place without coordinates, because missing coordinates are read as zero, which is a point at sea.
   const isSomewhere = latitude !== 0 || longitude !== 0
   return feature.startsWith('PPL') && name !== '' && /^[A-Z]{2}$/.test(country) && isSomewhere
 }
