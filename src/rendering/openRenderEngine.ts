@@ -59,7 +59,7 @@ async function render(deps: Rendering, work: RenderWork, bounds: RenderBounds): 
     const shared = await attempt(deps, work, { ...bounds, until, take })
     if (!shared.isBrowserLost || until.aborted) return resultOf(shared.outcome, bounds)
   }
-  // Repeat the visit in a separate browser, because any page of a shared browser may have ended it. A second crash
+  // Use a separate browser, because any page of a shared browser may have ended it. A second crash
   // proves that this page causes it.
   const alone = await attempt(deps, work, { ...bounds, until, take: () => takeAlone(until) })
   if (alone.isBrowserLost) throw new RenderFailure('broken', 'the page ended the browser', { endsPayment: true })
