@@ -81,7 +81,10 @@ export interface PaidAccount {
   readonly tokenAccount: string
 }
 
-/** Returns the difference between chain and ledger, ignoring the slot. Undefined if the chain confirms the payment. */
+/**
+ * Returns how the chain contradicts the recorded payment. Another slot alone is no contradiction. Undefined if there is
+ * none.
+ */
 export function contradictionOf(
   landed: ChainTransaction,
   settlement: AuditedSettlement,
