@@ -82,7 +82,7 @@ export interface PaidAccount {
 }
 
 /**
- * Returns how the chain contradicts the recorded payment. Another slot alone is no contradiction. Undefined if there is
+ * Returns how the chain contradicts the recorded payment. Another slot alone does not count. Undefined if there is
  * none.
  */
 export function contradictionOf(
