@@ -25,7 +25,7 @@ const renderer = new Marked({
     code: (block) => codeOf(block).markup,
   },
   hooks: {
-    // A wide table scrolls within its own region, which needs a tab stop to be scrolled with the keyboard.
+    // Put each table into a region with a tab stop, so that a wide table can be scrolled with the keyboard.
     postprocess: (page) =>
       page
         .replaceAll('<table>', '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>')

@@ -114,7 +114,7 @@ function frameOf({ version, transportStatuses, split, rails, seller, dollars, en
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     ...(dollars.length === 0 ? {} : { 'x-dollars': dollars.map(shownDollar) }),
-    // A relative URL is correct behind every host and proxy.
+    // Use a relative URL, because it is correct behind every host and proxy.
     servers: [{ url: '/' }],
     tags: [
       { name: 'Paid', description: 'The price of a request is in its operation.' },

@@ -167,7 +167,7 @@ async function openStream(reading: Reading, signal: AbortSignal): Promise<Outcom
   const first = await chunks.next()
   if (first.done === true) throw new UpstreamFailure('bad_payload', 'the stream is empty')
   answer.keepReading()
-  // End the exchange on abort, even if no reader ever starts to read the stream.
+  // End the exchange on abort here, because no reader may ever start to read the stream.
   signal.addEventListener('abort', () => void answer.end(new UpstreamFailure('timeout', 'the stream was cut')), {
     once: true,
   })

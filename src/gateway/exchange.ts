@@ -29,7 +29,7 @@ export function openConnections({ protocol }: Pick<URL, 'protocol'>, socketsMax:
         const { origin, method, target, headers, body, signal } = exchange
         const requested: RequestOptions = {
           agent,
-          // Node expects an IPv6 address without the brackets that a URL has.
+          // Remove the brackets of an IPv6 address, because Node expects it without them.
           host: origin.hostname.replace(/^\[|\]$/g, ''),
           port: origin.port === '' ? null : origin.port,
           method,

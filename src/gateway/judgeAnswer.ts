@@ -42,7 +42,7 @@ function judgeStatus({ success, no_data }: RouteEntry, response: IncomingMessage
 /** Undefined unless the status concerns the whole upstream. */
 export function failureOfStatus({ statusCode: status = 0, headers }: IncomingMessage, clock: Clock) {
   const said = `the upstream answered HTTP ${status}`
-  // A 503 with Retry-After asks for a pause, as a 429 does.
+  // Treat a 503 with Retry-After like a 429, because both ask for a pause.
   const retryAfterMs = retryAfterMsOf(headers['retry-after'], clock)
   if (status === 429 || (status === 503 && retryAfterMs !== undefined))
     return new UpstreamFailure('rate_limited', said, { retryAfterMs })

@@ -98,7 +98,8 @@ export function countReply(limited: LimitedOrder): EventCounter {
       reported = reportIn(chunk) ?? reported
       const { choices, usage: _usage, ...others } = chunk
       head = others
-      // Drop the event with the usage unless the caller requested it: other clients expect a choice in every event.
+      // Drop the event with the usage unless the caller requested it, because other clients expect a choice in every
+      // event.
       if (choices.length === 0 && reported !== undefined && !wantsUsage) return nothing
       const isCut = isByBudget && choices.some(({ finish_reason: reason }) => reason === 'length')
       return isCut ? Buffer.from(eventOf({ ...chunk, ...stoppedBy })) : event

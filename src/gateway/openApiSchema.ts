@@ -30,9 +30,9 @@ export function plainSchema(schema: unknown): unknown {
 
 function isAllowed(name: string, value: unknown): boolean {
   if (name === 'description' || name === 'title') return typeof value === 'string'
-  // Drop boolean exclusive limits. They are OpenAPI 3.0 syntax, which some 3.1 documents still contain.
+  // Drop boolean exclusive limits, because they are OpenAPI 3.0 syntax, which some 3.1 documents still contain.
   if (name.startsWith('exclusiveM')) return typeof value === 'number'
-  // Drop unknown formats, which only the API can check.
+  // Drop unknown formats, because only the API can check them.
   if (name === 'format') return isKnownFormat(String(value))
   return isKnownKeyword(name) && !dropped.has(name) && !name.startsWith('$')
 }

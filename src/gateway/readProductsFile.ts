@@ -36,7 +36,7 @@ export function readProductsFile(path: string, deps: ReadFileDeps): ProductsFile
   const filled = fillVariables(yaml.value, deps.readVariable)
   const read = readEntries(filled.value, { ...deps, file: resolve(path) })
   const mistakes = [...filled.mistakes, ...findWrittenSecrets(yaml.value), ...read.mistakes]
-  // A missing variable also makes its place invalid. Report only the first mistake of each place.
+  // Report only the first mistake of each place, because a missing variable also makes its place invalid.
   const byPlace = new Map(mistakes.toReversed().map((mistake) => [JSON.stringify(mistake.path), mistake] as const))
   if (byPlace.size > 0) throw fileFault(yaml.describe([...byPlace.values()]))
   return read.value

@@ -55,7 +55,7 @@ export function limitTokens(order: Parameters, schema: Schema, { price, budgetMi
   const limits = names.map((name) => ownLimit.parse(order[name]) ?? highest.parse(properties[name]).maximum)
   const own = Math.min(...limits.map((limit) => limit ?? Number.MAX_SAFE_INTEGER))
   const outputMax = Math.min(own, affordable)
-  // If the output is free, it needs no limit.
+  // The output needs no limit if it is free, because it does not change the charge.
   const hasOutput = price.outputPerMillionMicroUsd > 0n
   const options = streamOptions.parse(order['stream_options'])
   const limited = hasOutput ? Object.fromEntries(names.map((name) => [name, outputMax])) : {}

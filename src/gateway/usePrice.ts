@@ -92,7 +92,8 @@ function meteredOf(entry: UseEntry, priceMicroUsd: bigint, at: FilePath): Checke
     return refuse('costs nothing; raise a price')
   const usd = formatDecimal(priceMicroUsd, usdDecimals)
   const lower = `the price of a request, ${usd}; lower it, or raise \`usd\``
-  // A tab holds the price of a request, and a charge never exceeds the hold.
+  // The minimum must not exceed the price of a request, because a tab holds that price, and a charge never exceeds the
+  // hold.
   if (minimumMicroUsd > priceMicroUsd) return refuse(`is more than ${lower}`, [...at, 'minimum'])
   if (outputWithin(metered, { input: 0, budgetMicroUsd: priceMicroUsd }) === undefined)
     return refuse(`costs more for one unit than ${lower}`)

@@ -20,7 +20,7 @@ export function createGeckoterminal(deps: UpstreamAccess): Market {
   return createMarket(deps, {
     setting: 'GECKOTERMINAL',
     publicBase: 'https://api.geckoterminal.com',
-    // GeckoTerminal documents a limit of 30 requests a minute, and refuses bursts earlier.
+    // Below the documented limit of 30 requests a minute, because GeckoTerminal refuses bursts earlier.
     pace: { requests: 20, perSeconds: 60 },
     request: ({ address }) => ({
       path: `/api/v2/simple/networks/solana/token_price/${address}`,

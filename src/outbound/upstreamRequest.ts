@@ -118,7 +118,8 @@ function whyUnread(
     const retryAfterMs = retryAfterMsOf(headers.get('retry-after'), clock)
     return new UpstreamFailure('upstream', `${name} answered HTTP ${status}`, { retryAfterMs })
   }
-  // A provider has no reason to redirect a request, and the target could be in our own network.
+  // Refuse redirects, because a provider has no reason to redirect a request, and the target could be in our own
+  // network.
   if (redirects.has(status)) return new UpstreamFailure('bad_payload', `${name} redirects us: HTTP ${status}`)
   return undefined
 }

@@ -6,12 +6,12 @@ export const pageHeaders = {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    // Purchased pictures and the icons of wallets are data URIs.
+    // Allow data URIs, because purchased pictures and the icons of wallets use them.
     "img-src 'self' data:",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
-    // A site that frames a page could trick its reader into a click.
+    // Forbid frames, because a site that frames a page could trick its reader into a click.
     "frame-ancestors 'none'",
   ].join('; '),
   'referrer-policy': 'no-referrer',

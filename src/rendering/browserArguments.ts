@@ -2,7 +2,8 @@
 export const guardArguments: readonly string[] = [
   // No server listens at this address, so a page without the proxy of a job reaches nothing.
   '--proxy-server=http://127.0.0.1:9',
-  // Without this setting Chromium connects to loopback and link-local addresses directly, past any proxy.
+  // Clear the bypass list, because Chromium connects to loopback and link-local addresses directly by default, past any
+  // proxy.
   '--proxy-bypass-list=<-loopback>',
   // Prevent name lookups by the browser. The only exception is the address of the proxy.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',

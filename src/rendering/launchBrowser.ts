@@ -69,7 +69,7 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
         HOME: home,
         TMPDIR: home,
         TZ: 'UTC',
-        // With C.UTF-8 pages read `en-US@posix` as their language, an invalid tag that breaks some pages.
+        // Set the language, because with C.UTF-8 pages read `en-US@posix`, an invalid tag that breaks some pages.
         LANG: 'en_US.UTF-8',
         ...recipe.chromium.environment,
       },

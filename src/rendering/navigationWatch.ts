@@ -36,12 +36,12 @@ export function watchNavigation(page: Page, proxy: EgressProxy) {
     /** Throws if the page visited a forbidden address, navigated without end, exceeded the byte limit or did not load. */
     check(): void {
       if (departures > departuresMax + 1) throw new RenderFailure('unreachable', restlessMessage, { endsPayment: true })
-      // A page whose connections were cut may look loaded.
+      // Check the byte limit, because a page whose connections were cut may look loaded.
       if (proxy.isOverdrawn()) throw tooLarge()
       for (const url of visited)
         if (proxy.troubleWith(url) === 'forbidden') throw new RenderFailure('forbidden', forbiddenMessage)
       if (proxy.isFinished() && !isAnswered) throw new RenderFailure('timeout', 'the page did not answer in time')
-      // If a page fails to load, Chromium shows an error page with another scheme.
+      // Check the scheme, because Chromium shows an error page with another scheme if a page fails to load.
       if (!/^(https?:|about:blank)/.test(page.url()))
         throw new RenderFailure('unreachable', 'the page led to something that cannot be shown')
       if (last !== undefined && proxy.troubleWith(last) === 'unreachable')

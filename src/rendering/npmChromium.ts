@@ -134,7 +134,7 @@ async function unpackInto(directory: string, signal: AbortSignal): Promise<void>
     timeout: unpackTimeoutMs,
     signal,
   })
-  // The browser may run as another user than the service (`launchBrowser.ts`).
+  // Make the files readable for all, because the browser may run as another user than the service (`launchBrowser.ts`).
   await chmod(directory, readableByAll)
   await chmod(placesIn(directory).path, readableByAll)
 }

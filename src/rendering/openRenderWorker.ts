@@ -123,7 +123,7 @@ function forkOptions({ dropsRoot }: WorkerState): ForkOptions {
     execArgv: [`--max-old-space-size=${heapMegabytesMax}`],
     // Use the binary message format, so that pictures are not encoded as JSON.
     serialization: 'advanced',
-    // Ctrl-C then reaches only the service, which ends the worker after its last job.
+    // Detach the worker, so that Ctrl-C reaches only the service, which ends the worker after its last job.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     ...(dropsRoot ? unprivileged : {}),
@@ -139,7 +139,8 @@ function ended(worker: WorkerState, child: ChildProcess | undefined, how: string
   if (worker.closing.signal.aborted) return
   worker.ends++
   worker.log.warn({ event: 'render_worker_ended', ends: worker.ends, how, asNobody: worker.dropsRoot })
-  // Keep the user of the service next time: `nobody` may not be able to read this program, for example below /root.
+  // Keep the user of the service next time, because `nobody` may not be able to read this program, for example below
+  // /root.
   if (!worker.isHeard) worker.dropsRoot = false
   void startLater(worker)
 }

@@ -18,7 +18,7 @@ export function createPipeTransport({
     },
   }
   const read = splitMessages()
-  // Deliver one message per turn of the event loop, as a WebSocket does. Puppeteer relies on this.
+  // Deliver one message per turn of the event loop, as a WebSocket does, because Puppeteer relies on this.
   answers.on('data', (bytes: Buffer) => {
     for (const message of read(bytes)) setImmediate(() => transport.onmessage?.(message))
   })

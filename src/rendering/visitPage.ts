@@ -32,7 +32,7 @@ export async function visitPage(page: Page, task: RenderTask, deps: VisitDeps): 
   try {
     return await arriveAndSettle(page, task, { ...deps, watch })
   } catch (error) {
-    // The failures of the visited addresses explain more than the final error.
+    // Check the visits first, because the failures of the visited addresses explain more than the final error.
     watch.check()
     throw error
   }

@@ -36,7 +36,7 @@ const columns: SqlColumns = {
 export async function tabList(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { mint, wallet } = question
   const { page, last } = pageOf(await readTabs(database, question), question)
-  // No bounded query sums the tabs of one wallet.
+  // Return no totals for one wallet, because no bounded query sums the tabs of one wallet.
   const totals = wallet === undefined ? { balanceBaseUnits: await readTotal(database, mint) } : undefined
   const next = last === undefined ? undefined : String(last['tab'])
   return { columns: Object.keys(columns), rows: page.map(cellsOf), totals, next }

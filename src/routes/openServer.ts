@@ -127,8 +127,8 @@ async function servedRoutes(deps: ServerDeps, financeRoutes: readonly FreeRoute[
   return {
     endpoints,
     freeRoutes: [...freeRoutes, ...financeRoutes],
-    // Let pages of other origins read all free routes except metrics, which show load and failures. The list does not
-    // contain the finance routes.
+    // Let pages of other origins read all free routes except metrics, because metrics show load and failures. The list
+    // does not contain the finance routes.
     crossOriginPaths: freeRoutes.map(({ path }) => path).filter((path) => path !== '/metrics'),
     paymentPage: pay.paymentPage,
     messages: [createMcp({ ...deps, freeRoutes })],

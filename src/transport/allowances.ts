@@ -125,10 +125,7 @@ export function createAllowances(now: () => number) {
       byAddress.delete(address)
       earnings.add(address, priceMicroUsd)
     },
-    /**
-     * True if a request of this address must be refused. Lets a few requests pass, for clients that share their address
-     * with an attacker.
-     */
+    /** True to refuse a request. Lets a few requests pass, for clients that share their address with an attacker. */
     turnsAway(address: string): boolean {
       if (!isSpent(address)) return false
       if (leak(passes, passesPerSecond, now()).units > 0) return true

@@ -41,7 +41,8 @@ export function createConnections(
     if (open >= connectionsMax) {
       const [longestIdle] = idle
       if (longestIdle === undefined) return refuse(socket)
-      // The socket closes only after this turn of the event loop, and further connections arrive in the same turn.
+      // Remove the socket at once, because it closes only after this turn of the event loop, and further connections
+      // arrive in the same turn.
       idle.delete(longestIdle)
       longestIdle.destroy()
     }
@@ -67,7 +68,7 @@ export function createConnections(
 
 /** Delays the close, so that a client that reconnects at once does not cause an accept for each request. */
 function park(socket: Socket, parkedMs: number): void {
-  // Node's HTTP server adds no error listener to this socket.
+  // Add a listener, because Node's HTTP server adds no error listener to this socket.
   socket.on('error', () => undefined)
   socket.pause()
   setTimeout(() => socket.destroy(), parkedMs).unref()

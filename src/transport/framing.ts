@@ -17,7 +17,8 @@ export function findFramingProblem(request: IncomingMessage): string | undefined
   if (headers.host !== undefined && !hostValue.test(headers.host))
     return 'Host must be a name or address with an optional port'
   const encoding = headers['transfer-encoding']
-  // If the service and a proxy in front of it decode a body differently, they see different requests (RFC 9112, 6.1).
+  // Accept only `chunked`, because a service and a proxy that decode a body differently see different requests (RFC
+  // 9112, 6.1).
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') return 'Transfer-Encoding must be chunked alone'
   if (encoding !== undefined && httpVersion !== '1.1') return 'Transfer-Encoding needs HTTP/1.1'
   if (/\bchunked\b/i.test(String(headers['te'] ?? ''))) return 'TE must not name chunked'

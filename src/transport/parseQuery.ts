@@ -32,7 +32,7 @@ function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    // Malformed escapes are invalid input of the caller, and not a bug.
+    // Return undefined, because malformed escapes are invalid input of the caller, and not a bug.
     return undefined
   }
 }

@@ -32,7 +32,7 @@ export async function readBody(deps: BodyDeps, arriving: ArrivingBody): Promise<
   if (encoding.toLowerCase() !== 'identity')
     return errorAnswer('UNSUPPORTED_MEDIA_TYPE', 'content-encoding must be absent: send the body uncompressed')
   if (declaredBytes(request) > bytesMax) return tooLarge(bytesMax)
-  // HTTP/1.0 has no `100 Continue` (RFC 9110, 10.1.1).
+  // Skip HTTP/1.0, because it has no `100 Continue` (RFC 9110, 10.1.1).
   if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue()
   return receive(deps, arriving)
 }
@@ -72,7 +72,7 @@ async function receive({ clock, uploads }: BodyDeps, arriving: ArrivingBody): Pr
   const { request, response, address } = arriving
   const outcome = Promise.withResolvers<Buffer | Answer>()
   const upload = uploads.begin(address, () => outcome.resolve(overloaded()))
-  // Parsing and serving use the bytes until the answer is sent.
+  // End the upload only with the answer, because parsing and serving use the bytes until then.
   response.once('close', upload.end)
   const stop = collect(arriving, upload, outcome.resolve)
   const timeout = new AbortController()
@@ -129,7 +129,7 @@ function collect(
   return () => {
     request.off('data', onData).off('end', onEnd).off('close', onBroken)
     chunks.length = 0
-    // The caller of a refused body then gets the answer instead of a broken connection.
+    // Read on, so that the caller of a refused body gets the answer instead of a broken connection.
     if (!request.isPaused()) request.resume()
   }
 }

@@ -33,7 +33,7 @@ export function createRouteTable<R extends { readonly path: string }>(
     const [layer] = router.match(path, anyMethod).path
     if (layer === undefined) return undefined
     const route = assertPresent(byPattern.get(String(layer.path)), 'the router has only these routes')
-    // The router's own parameters are percent-decoded.
+    // Take the segments from the path, because the router's own parameters are percent-decoded.
     return { route, segments: layer.captures(path) }
   }
 }

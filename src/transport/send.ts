@@ -81,7 +81,8 @@ export async function sendStream(deps: StreamingDeps, context: Context, answer: 
   const response = context.res
   context.status = answer.status
   context.set(answer.headers)
-  // Node throws if a trailer is announced in HTTP/1.0, which has none. The caller can fetch the receipt.
+  // Remove the header, because Node throws if a trailer is announced in HTTP/1.0, which has none. The caller can fetch
+  // the receipt.
   if (context.req.httpVersionMinor === 0) context.remove('trailer')
   response.flushHeaders()
   // Koa answers an error until here, so that no caller waits for an answer that cannot start.

@@ -14,7 +14,7 @@ export interface FileBody {
 }
 
 export function sendPublicBody(context: Context, { bytes, entityTag, coded }: PublicBody): void {
-  // Prefer br, which is smaller than gzip, as in `contentCodings`.
+  // Prefer br, as in `contentCodings`, because it is smaller than gzip.
   const codings = isNegotiable(context, 'accept-encoding') ? [...coded.keys()] : []
   const coding = codings.find((each) => context.acceptsEncodings(each) === each)
   if (coded.size > 0) context.vary('accept-encoding')

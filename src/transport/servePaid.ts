@@ -125,7 +125,7 @@ function readOrder(
 ) {
   const path = readSegments(endpoint.path, segments)
   if (!path.ok) return invalidRequest([path.problem])
-  // The decoded values may lead to another product, which may have another price.
+  // Check the path again, because the decoded values may lead to another product, which may have another price.
   if (deps.findSold(fillTemplate(endpoint.path, path.values)) !== endpoint) return pathNotFound()
   // A body of DELETE has no defined meaning, so a program that sends one expects another order than the order in the
   // path.

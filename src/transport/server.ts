@@ -17,7 +17,7 @@ const limits = {
   // closes.
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
-  // Node refuses a request without Host with an empty answer. `findFramingProblem` refuses it in JSON.
+  // Off, because Node refuses a request without Host with an empty answer. `findFramingProblem` refuses it in JSON.
   requireHostHeader: false,
 } as const
 const requestsPerSocketMax = 10_000
@@ -133,7 +133,7 @@ async function drain(
   // Connections that are still open are idle, or their requests exceeded the timeout. Close the idle ones first.
   server.closeIdleConnections()
   await Promise.race([closed, clock.sleep(drainPollMs)])
-  // Node's own list contains only the connections that it parses.
+  // Destroy all sockets, because Node's own list contains only the connections that it parses.
   for (const socket of sockets) socket.destroy()
   await closed
 }

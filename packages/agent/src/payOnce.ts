@@ -33,7 +33,7 @@ export async function payOnce(wallet: WalletClient, order: PayOnceOrder, streams
   streams.stdout.write(`${utf8Text(answer.bytes)}\n`)
   if (payment !== undefined) {
     streams.stderr.write(`paid ${payment.usd} USD with ${payment.signature}\n`)
-    // Confirm after the answer is printed: until then, the same command gets the same answer.
+    // Confirm after the answer is printed, because until then the same command gets the same answer.
     await wallet.received(payment)
   }
   return status >= 200 && status <= 299

@@ -16,7 +16,7 @@ const depthMax = 16
 /** Parses a body. Throws `UnreadableBody` if the bytes are not the canonical JSON of their value. */
 export function parseCanonical(body: Buffer): unknown {
   const text = body.toString('utf8')
-  // Decoding replaces invalid bytes without an error.
+  // Check the bytes, because decoding replaces invalid bytes without an error.
   if (!isUtf8(body)) throw new UnreadableBody('it is not UTF-8')
   const value = parseJson(text)
   // A text with sorted keys is canonical if JSON.stringify returns the same text, which is faster to test.

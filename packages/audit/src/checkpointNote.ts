@@ -44,7 +44,7 @@ export function readCheckpoint(note: string): CheckpointNote | undefined {
   const [origin = '', sizeText = '', rootText = ''] = signedText.split('\n')
   const root = Buffer.from(rootText, 'base64')
   const isWhole = origin !== '' && /^(0|[1-9]\d{0,15})$/.test(sizeText) && root.length === rootBytes
-  // Refuse another spelling of the root, which decodes to the same bytes.
+  // Refuse another spelling of the root, because several texts decode to the same bytes.
   if (!isWhole || root.toString('base64') !== rootText) return undefined
   const signatures = note
     .slice(split + 2)

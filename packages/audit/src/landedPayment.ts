@@ -94,8 +94,8 @@ export function contradictionOf(
   const { slot, blockTimeMs } = evidence
   if (landed.transaction.signatures[0] !== signatureOf(reference)) return 'the node answered with another transaction'
   const { blockTime } = landed
-  // Compare the times only if the slots are equal. After a fork, the transaction may have landed again in another
-  // block.
+  // Compare the times only if the slots are equal, because after a fork the transaction may have landed again in
+  // another block.
   if (landed.slot === slot && blockTime !== null && blockTime !== undefined && blockTime * 1000 !== blockTimeMs) {
     return `its block is of ${blockTime}, and ${blockTimeMs / 1000} is recorded`
   }

@@ -40,8 +40,8 @@ export async function matchReports(
   try {
     await matchRows(replay, derived)
   } catch (error) {
-    // Ignore the failure if the replay found damaged bodies. Postgres parses bodies as JSON and stops at the first
-    // invalid one.
+    // Ignore the failure if the replay found damaged bodies, because Postgres parses bodies as JSON and stops at the
+    // first invalid one.
     if (error instanceof AuditFault && replay.findings.countOf('integrity') > 0) return undefined
     throw error
   }

@@ -37,7 +37,7 @@ export async function findUnrecordedTransfers(
   const seen = new Set<string>()
   for (const account of accounts) {
     for await (const { signature, ageMs } of landedOn(deps, account)) {
-      // The node lists a transfer between two of the accounts for both of them. Check it only once.
+      // Check each transfer once, because the node lists a transfer between two of the accounts for both of them.
       if (accounts.length > 1 && seen.has(signature)) continue
       if (accounts.length > 1) seen.add(signature)
       deps.figures.lookedFor++

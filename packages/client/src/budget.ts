@@ -67,7 +67,7 @@ function scopesOf({ perRequest, perDay, day, perHost, total }: SpendingLimit): r
     ceiling === undefined ? [] : [{ name, allowed: readCeiling(ceiling), counts }]
   return [
     ...scope('per request', perRequest, () => false),
-    // If the clock was set back, earlier payments have a time in the future. Count them too.
+    // Count payments with a time in the future too, because the clock may have been set back after them.
     ...scope('per day', perDay, (earlier, { atMs }) =>
       day === 'utc' ? earlier.atMs >= atMs - (atMs % dayMs) : earlier.atMs > atMs - dayMs,
     ),

@@ -45,7 +45,8 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
   // transaction.
   if (proof.protocol !== undefined && status === 422 && code === 'IDEMPOTENCY_KEY_REUSED')
     return { kind: 'refused', reason: code }
-  // The service has the signed transaction and may send it later, regardless of its answer.
+  // The payment is still open, because the service has the signed transaction and may send it later, regardless of its
+  // answer.
   if (proof.protocol !== undefined)
     return mayHeal(status) ? again : { kind: 'unclear', why: `the service answered ${status} and may send the payment` }
   switch (code) {

@@ -53,7 +53,7 @@ export function createPaymentTurns(folder: string, clock: Clock) {
      */
     async leave(order: string, { path, signature }: { readonly path: string; readonly signature: string }) {
       if (!held.has(order)) return false
-      // Ignore a missing file: another process has already moved it.
+      // Ignore a missing file, because another process has already moved it.
       await unlessCode('ENOENT', rename(path, join(folder, `${order}.${signature}${answeredSuffix}`)))
       return true
     },

@@ -52,8 +52,8 @@ async function verifySignature(jws: string, key: KeyWithId): Promise<Uint8Array 
     const { payload } = await compactVerify(jws, await importJWK(jwk, 'EdDSA'), { algorithms: ['EdDSA'] })
     return payload
   } catch {
-    // Ignore the error: jose throws a different error for each defect, and all of them mean that the signature is
-    // invalid.
+    // Ignore the error, because jose throws a different error for each defect, and all of them mean that the signature
+    // is invalid.
     return undefined
   }
 }

@@ -26,7 +26,7 @@ export function createSharedTurns(store: PaymentStore | undefined) {
         turn.hasBegun = true
         if (turn.users > 0) current.set(order, turn)
       },
-      // Ignore the rejection here: each caller gets it from `begun`.
+      // Ignore the rejection here, because each caller gets it from `begun`.
       () => undefined,
     )
     return turn

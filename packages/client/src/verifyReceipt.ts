@@ -69,8 +69,8 @@ export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQue
   if (header === undefined)
     return invalid('signature_invalid', 'its jws is not a compact EdDSA JWS of a tollbook-receipt')
   const ofKid = known.find(({ kid }) => kid === header.kid)
-  // Try all keys if none has the key ID of the receipt. The operator chooses key IDs, and a newer key set may lack this
-  // ID.
+  // Try all keys if none has the key ID of the receipt, because a newer key set may lack this ID. The operator chooses
+  // key IDs.
   const signed = await findSigned(read.jws, ofKid === undefined ? known : [ofKid])
   if (signed === undefined && ofKid === undefined)
     return invalid('key_unknown', `it is signed with the key ${header.kid}, which is not given`)

@@ -57,7 +57,7 @@ function answerOne(deps: RpcServiceDeps, request: unknown): RpcAnswer {
   if (cut !== undefined && failure?.afterEffect !== true) return cut
   const answered = call(deps, { id: id ?? null, method, params, failure })
   if (cut !== undefined) return cut
-  // A request without an id is a notification, which is executed but not answered.
+  // A request without an id is executed but not answered, because it is a notification.
   return id === undefined ? { kind: 'nothing' } : body(answered)
 }
 

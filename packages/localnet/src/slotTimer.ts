@@ -35,7 +35,8 @@ async function run({ slotMs, advance, clock, log }: SlotTimerOptions, signal: Ab
     try {
       advance()
     } catch (error) {
-      // The disk may be full, for example. The next tick tries again, and until then the chain does not advance.
+      // Continue, because the cause may be temporary, such as a full disk. The chain does not advance until a tick
+      // succeeds.
       log.error({ error: describeError(error) }, 'local_chain_slot_failed')
     }
   }

@@ -74,7 +74,7 @@ class Connection {
       return this.#send(errorBody(null, new RpcError(wrong, request === undefined ? 'Parse error' : 'Invalid request')))
     }
     const { id, method, params } = frame.data
-    // Ignore notifications, which need no response. web3.js sends the notification `ping` every five seconds.
+    // Ignore notifications, because they need no response. web3.js sends the notification `ping` every five seconds.
     if (id === undefined) return
     this.#deps.watch.note(method)
     try {

@@ -79,7 +79,8 @@ export async function saveReport(name: string, report: string, parameters: Param
 
 function ask(path: string, parameters: Parameters): Promise<Response> {
   const query = new URLSearchParams()
-  // A path with a slash requests a single payment or an explanation, whose mint is fixed.
+  // Omit the mint if the path has a slash, because such a path requests a single payment or an explanation, whose mint
+  // is fixed.
   const { mint } = path.includes('/') ? {} : readAddress()
   if (mint !== undefined) query.set('mint', mint)
   for (const [name, value = ''] of Object.entries(parameters)) if (value !== '') query.set(name, value)

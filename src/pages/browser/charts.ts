@@ -24,7 +24,8 @@ export function drawDays(figure: HTMLElement, { title, days, series, table }: Da
     figure.replaceChildren(caption, 'Nothing in this range.', figures)
     return
   }
-  // The chain can reverse more in a day than was paid. Browsers reject a bar of negative height.
+  // Draw nothing below zero, because browsers reject a bar of negative height. A day is negative if the chain reversed
+  // more than was paid.
   const barOf = (values: readonly number[], day: number) => Math.max(values[day] ?? 0, 0)
   const most = Math.max(...days.map((_, day) => series.reduce((sum, { values }) => sum + barOf(values, day), 0)))
   const picture = svg('svg', {

@@ -148,7 +148,7 @@ function drawShares(
   { rows, decimals }: ReportPage,
   { title, labels }: { readonly title: string; readonly labels: Readonly<Record<string, string>> },
 ): void {
-  // Reports are newest first, and charts oldest first.
+  // Reverse the rows, because reports are newest first, and charts oldest first.
   const days = rows.toReversed()
   drawDays(one(place), {
     title,

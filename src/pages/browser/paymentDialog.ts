@@ -117,7 +117,7 @@ function offerDecisions(
   refunds: readonly Refund[],
 ): void {
   const { form, action, reason, outcome } = decisionForm(dialog)
-  // The rest of a tab is returned when the tab closes, and no decision is possible about one of its requests.
+  // No decision is possible about one request of a tab, because the rest of a tab is returned when the tab closes.
   const actions = ledger?.kind === 'tab_request' ? [] : decisionsFor(diagnosis, refunds)
   form.hidden = actions.length === 0
   form.dataset['payment'] = reference ?? ''

@@ -57,7 +57,7 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
   }
 
   const startOver = () => {
-    // A cursor is valid only for the filters of its page.
+    // Start again at the first page, because a cursor is valid only for the filters of its page.
     previous.disabled = following.disabled = true
     return show([undefined])
   }

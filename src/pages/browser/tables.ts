@@ -116,7 +116,7 @@ function paymentLink(reference: string, onPayment: ReportTable['onPayment']): HT
   const properties = { className: 'link mono', href: paymentAddress(reference), title }
   const link = element('a', properties, `${key.slice(0, 8)}…${key.slice(-4)}`)
   link.addEventListener('click', (event) => {
-    // The browser opens another tab or window for a click with a key.
+    // Leave a click with one of these keys to the browser, because it then opens another tab or window.
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
     onPayment?.(key)

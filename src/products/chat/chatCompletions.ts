@@ -47,7 +47,7 @@ const stopText = text({
 const orderShape = (rules: ModelRules) => {
   const tokensMost = tokenLimit(rules).exactOptional()
   return z.strictObject({
-    // A server's default model answers a request without `model`.
+    // `model` may be absent, because a server's default model then answers.
     model: modelName(rules).exactOptional(),
     messages: conversation(message).meta({ description: `1 to 50 messages, ${conversationRule}` }),
     temperature: temperature.exactOptional(),

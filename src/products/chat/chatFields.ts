@@ -60,7 +60,7 @@ export function withinLimits<Order>(
     if (characters > conversationCharactersMax)
       context.addIssue({ code: 'custom', path: ['messages'], message: `must have ${conversationRule}` })
     const most = rules.outputTokensMax(model)
-    // Skip numbers above the limits of all models: `tokenLimit` has already refused them.
+    // Skip numbers above the limits of all models, because `tokenLimit` has already refused them.
     if (tokensMax > most && tokensMax <= largestLimitOf(rules)) {
       const message = `must be a whole number from 1 to ${most} for this model`
       context.addIssue({ code: 'custom', path: [tokensField(order)], message })

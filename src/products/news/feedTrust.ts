@@ -14,8 +14,8 @@ export function attribute(feed: Feed, place: number, article: Article): Article 
   const rank = isOfSite(feed, article) ? place : rankOfStrangers + place
   const name = foldWords(article.publisher)
   const known = ourFeeds.filter(({ publisher }) => publisher !== undefined && foldWords(publisher) === name)
-  // Check the publisher only for the operator's feeds, where the feed itself states the name. Feeds in our list have a
-  // fixed name.
+  // Check the publisher only for the operator's feeds, because there the feed itself states the name. Feeds in our list
+  // have a fixed name.
   const isClaimed = feed.publisher === undefined && known.length > 0 && !known.some((one) => isOfSite(one, article))
   return { ...article, rank, ...(isClaimed ? { publisher: hostOf(article.url) } : {}) }
 }

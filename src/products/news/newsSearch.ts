@@ -174,7 +174,7 @@ async function find(state: NewsSearchState, question: ArticleQuestion): Promise<
   const isFresh = isAsked && (await searched.fetch(words)) !== undefined
   const articles = isFresh ? await store.find(asked) : stored
   const isKnownMissing = articles.length === 0 && isAsked === isFresh
-  // Record missing words only for a question without a page: other pages may have articles.
+  // Record missing words only for a question without a page, because other pages may have articles.
   if (isKnownMissing && words !== undefined && page === undefined) missing.set(missingKey(question), true)
   const polled = [...(summary?.polledAtMs ?? [])].filter(([of]) => category === undefined || of === category)
   const heard = [...polled.map(([, atMs]) => atMs), searched.get(words ?? '') ?? 0]

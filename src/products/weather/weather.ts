@@ -74,8 +74,8 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
       if (asked === undefined) return source.whyUnavailable()
       const search = findOrdered(gazetteer, asked)
       if (search.kind !== 'unlisted') return source.whyUnavailable(queryOf(asked, search.place), buyer)
-      // Skip a place that is known to be missing: `whyNoData` reports NO_DATA for it, even while every provider is
-      // down.
+      // Skip a place that is known to be missing, because `whyNoData` reports NO_DATA for it, even while every provider
+      // is down.
       return geocoding.isKnownMissing(search.query)
         ? undefined
         : (geocoding.whyUnavailable(search.query, buyer) ?? source.whyUnavailable())

@@ -120,7 +120,8 @@ export function createArtifactStore(deps: ArtifactStoreDeps) {
       )
       if (!works) return
       await storage.remove(name)
-      // Another write may have failed meanwhile with a larger size, which the next call must test.
+      // Compare the sizes, because another write may have failed meanwhile with a larger size, which the next call must
+      // test.
       if (failedBytes === bytes.length) failedBytes = undefined
     },
   }

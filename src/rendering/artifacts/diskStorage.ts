@@ -44,7 +44,7 @@ export async function openDiskStorage({ directory, nowMs }: DiskStorageOptions):
       const names = await readdir(directory)
       await removeAbandoned(names.filter((name) => name.endsWith(unfinishedEnding)).map(fileOf), nowMs())
       for (const name of names) {
-        // Another instance may have removed the file after it was listed.
+        // Skip a missing file, because another instance may have removed it after it was listed.
         const entry = await stat(fileOf(name)).catch(() => undefined)
         if (entry !== undefined) yield { name, bytes: entry.size }
       }

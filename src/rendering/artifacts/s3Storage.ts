@@ -37,7 +37,8 @@ export function openS3Storage(options: S3StorageOptions): ArtifactStorage & { cl
     credentials: { accessKeyId, secretAccessKey },
     maxAttempts: attemptsMax,
     requestHandler: { connectionTimeout: connectTimeoutMs, requestTimeout: requestTimeoutMs },
-    // Self-hosted servers may have no host name per bucket, and may not support the newer checksums.
+    // Use these settings, because self-hosted servers may have no host name per bucket, and may not support the newer
+    // checksums.
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

@@ -21,7 +21,7 @@ export function readBound(text: string, end: 'from' | 'to'): Bound | undefined {
   if (!dayForm.test(text) && !momentForm.test(text)) return undefined
   const [day = ''] = text.split('T')
   const ms = Date.parse(text)
-  // `Date.parse` reads the 30th of February as the 2nd of March.
+  // Compare the texts, because `Date.parse` reads the 30th of February as the 2nd of March.
   if (Number.isNaN(ms) || isoTime(Date.parse(day)).slice(0, 10) !== day) return undefined
   return { kind: 'moment', ms: text === day && end === 'to' ? ms + dayMs : ms }
 }

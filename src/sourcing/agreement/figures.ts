@@ -28,7 +28,7 @@ function isNear(
   if (tolerance === undefined) return true
   if ('points' in tolerance) return Math.abs(one - other) <= tolerance.points
   const [less, more] = one < other ? [one, other] : [other, one]
-  // Equal volumes agree even at zero, which providers report for a share without a trade.
+  // Equal volumes agree even at zero, because providers report zero for a share without a trade.
   if ('factor' in tolerance) return more === less || (less > 0 && more <= less * tolerance.factor)
   return more - less <= (less * tolerance.percent) / 100
 }

@@ -48,8 +48,7 @@ async function answer({ wallet, key }: ProxyDeps, request: IncomingMessage, resp
   }
   const gone = new AbortController()
   const stream = createStreamEnd()
-  // Stop the call only if the program leaves before the last event. Clients leave after it, and the receipt still
-  // follows.
+  // Do not stop the call after the last event, because clients leave after it, and the receipt still follows.
   response.once('close', () => {
     if (!stream.hasEnded()) gone.abort()
   })
@@ -83,7 +82,8 @@ async function sendStream(
   response.writeHead(opened.statusCode ?? 502, headersOf(opened))
   for await (const chunk of opened) {
     stream.read(chunk)
-    // Continue to read after the client has disconnected: clients leave after the last event, and the receipt follows.
+    // Continue to read after the client has disconnected, because clients leave after the last event, and the receipt
+    // follows.
     if (!response.destroyed && !response.write(chunk))
       await Promise.race([once(response, 'drain'), once(response, 'close')])
   }

@@ -122,7 +122,7 @@ function requireListed(text: string, { hosts }: Policy): URL {
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new WalletRefusal('URL_REFUSED', 'the URL must begin with https://')
-  // Refuse a user name, which can make one host look like another: https://bank.example@evil.example.
+  // Refuse a user name, because it can make one host look like another: https://bank.example@evil.example.
   if (url.username !== '' || url.password !== '')
     throw new WalletRefusal('URL_REFUSED', 'the URL must not name a user or a password')
   if (!Object.hasOwn(hosts, url.host))

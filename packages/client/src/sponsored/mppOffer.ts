@@ -20,7 +20,7 @@ const charge = z.object({
     network: z.string(),
     feePayer: z.literal(true),
     feePayerKey: addressText,
-    // Refuse split payments: spending limits cover one recipient.
+    // Refuse split payments, because spending limits cover one recipient.
     splits: z.array(z.unknown()).max(0).optional(),
   }),
 })

@@ -24,7 +24,7 @@ export async function payOnTab(payer: Payer, order: TabOrder & { readonly offer:
   const { request, offer } = order
   if (payer.tab === undefined) return undefined
   const quote = checkQuote({ offer, request, pins: pinsOf(payer) })
-  // Ignore the problem here: paying the request separately reports it.
+  // Ignore the problem here, because paying the request separately reports it.
   if ('problem' in quote) return undefined
   const terms = await expectedTerms(payer, request, quote)
   if (terms === undefined) return undefined

@@ -71,7 +71,8 @@ export function askAboutTab({ fetch, clock, retry }: Payer, place: TabPlace, ini
       response.status === 404
         ? `${service} does not know the tab ${tab}: another service or ledger sold it. Give its URL, or use another store`
         : `the service answered ${response.status} about the tab ${tab}`
-    // Only a 404 proves that the service has no such tab. A rate limit or a proxy in between proves nothing.
+    // The error is retryable unless the status is 404, because only a 404 proves that the service has no such tab. A
+    // rate limit or a proxy in between proves nothing.
     throw new PayerFault('SERVICE_UNAVAILABLE', message, { retryable: response.status !== 404 })
   })
 }

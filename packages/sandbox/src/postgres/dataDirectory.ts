@@ -54,7 +54,7 @@ async function initialise({ dataDirectory, account, binaries }: PrepareOptions):
   const unfinished = `${dataDirectory}.initialising-`
   for (const name of await readdir(dirname(dataDirectory)))
     if (name.startsWith(basename(unfinished))) await rm(join(dirname(dataDirectory), name), { recursive: true })
-  // Use a new name each time: initdb of a killed start may still run, and removes its directory if it fails.
+  // Use a new name each time, because initdb of a killed start may still run, and removes its directory if it fails.
   const directory = `${unfinished}${randomToken()}`
   await mkdir(directory, { mode: 0o700 })
   await chown(directory, account.uid, account.gid)
@@ -78,7 +78,8 @@ const initdbOptions = [
   '--username=postgres',
   '--auth=scram-sha-256',
   '--encoding=UTF8',
-  // The built-in C.UTF-8 locale sorts by code point on every machine, and an update of libc or ICU never changes it.
+  // Use the built-in C.UTF-8 locale, because it sorts by code point on every machine, and an update of libc or ICU
+  // never changes it.
   '--locale-provider=builtin',
   '--builtin-locale=C.UTF-8',
   '--locale=C',

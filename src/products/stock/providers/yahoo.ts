@@ -73,8 +73,8 @@ export function openYahoo(deps: ProviderDeps): StockSources | undefined {
       ...ofUpstream(upstream),
       ask: (query) =>
         askYahooChart(upstream, query.ticker, {
-          // The range must be one day: `chartPreviousClose` is the close before the range, and thus the previous day's
-          // close.
+          // The range must be one day, because `chartPreviousClose` is the close before the range, and thus the
+          // previous day's close.
           fields: { interval: '1d', range: '1d' },
           shape: result,
           read: (chart) => read(chart, query, clock.nowMs()),
@@ -126,8 +126,8 @@ function read(
   query: StockQuery,
   nowMs: number,
 ): Observation<StockPrice> {
-  // Refuse currencies, futures and coins, which Yahoo also lists. Delisted symbols have an empty answer of another
-  // type.
+  // Check the type, because Yahoo also lists currencies, futures and coins. Delisted symbols have an empty answer of
+  // another type.
   const { instrumentType } = found
   if (instrumentType !== null && instrumentType !== undefined && !stockTypes.has(instrumentType))
     throw new UpstreamFailure('not_found', `it is not a stock: ${instrumentType}`)
