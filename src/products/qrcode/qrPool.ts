@@ -28,9 +28,11 @@ const dataUri = z.string().startsWith('data:image/')
 export function createQrPool(): QrPool {
   const pool = new Piscina<QrOrder, unknown>({
     filename: new URL('./qrWorker.ts', import.meta.url).href,
-    minThreads: threads,
+    // The thread starts with the first large code and then stays: a process that draws none saves its start and memory.
+    minThreads: 0,
     maxThreads: threads,
     maxQueue: waitingMax,
+    idleTimeout: Infinity,
     resourceLimits,
     execArgv: [...threadArguments],
   })
