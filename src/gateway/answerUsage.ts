@@ -3,7 +3,7 @@ import type { Usage } from '../pricing/meteredPrice.ts'
 import { charactersPerToken } from '../pricing/tokenCount.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import { memberOf } from './judgeAnswer.ts'
-import { type LimitedOrder, replyIn, reportIn, tokenUsage } from './tokenUse.ts'
+import { hasReply, type LimitedOrder, replyIn, reportIn, tokenUsage } from './tokenUse.ts'
 import type { UseUnit } from './usePrice.ts'
 
 export interface CountedAnswer {
@@ -24,10 +24,13 @@ export function usageOf(
   switch (unit.kind) {
     case 'tokens': {
       if (limited === undefined) return undefined
-      const reply = replyIn(data)
+      const [reported, reply] = [reportIn(data), replyIn(data)]
+      // Such as an error under status 200, or an answer in another wire format.
+      if (reported === undefined && !hasReply(data))
+        throw new UpstreamFailure('incomplete', 'the answer has neither replies nor their tokens')
       if (reply.length > limited.outputMax * charactersPerToken)
         throw new UpstreamFailure('incomplete', 'the answer has more tokens than it was asked for')
-      return tokenUsage({ ...limited, reported: reportIn(data), reply })
+      return tokenUsage({ ...limited, reported, reply })
     }
     case 'bytes':
       return { input: 0, output: bytes.length, isEstimated: false }

@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import { z } from 'zod'
 import { isWellFormed, type Json } from '@tollbook/core/canonicalJson'
-import { type Schema, SchemaProblem } from './parameterSchema.ts'
+import { isSchema, type Schema, SchemaProblem } from './parameterSchema.ts'
 
 export type Parameters = Readonly<Record<string, Json>>
 
@@ -42,6 +42,8 @@ export interface ParameterRules {
   readonly inPath: readonly string[]
   /** True if the upstream gets the items of this parameter separated by commas. */
   readonly isJoined: (name: string) => boolean
+  /** Names that the route itself writes into the query. */
+  readonly fixed: readonly string[]
 }
 
 /**
@@ -49,17 +51,17 @@ export interface ParameterRules {
  * schema as the operator wrote it.
  */
 export function parametersType(
-  { schema, check, inPath, isJoined }: ParameterRules,
+  { schema, check, inPath, isJoined, fixed }: ParameterRules,
   read: (input: unknown) => unknown,
 ): z.ZodType<Parameters> {
   return z
     .unknown()
     .transform((input, context) => {
       const order = read(input)
-      const problems = check(order)
+      const problems = check(order).slice(0, problemsMax)
       for (const problem of problems) context.addIssue(issueOf(problem))
-      const parsed = jsonObject.safeParse(order)
       if (problems.length > 0) return z.NEVER
+      const parsed = jsonObject.safeParse(order)
       if (!parsed.success || !isWellFormed(parsed.data)) {
         context.addIssue({ code: 'custom', message: 'must be a JSON object without lone surrogates' })
         return z.NEVER
@@ -71,10 +73,33 @@ export function parametersType(
       for (const [name, value] of Object.entries(parsed.data))
         if (isJoined(name) && hasInnerComma(value))
           context.addIssue({ code: 'custom', path: [name], message: 'must have no comma inside an item' })
+      for (const path of findTwins(parsed.data, schema, fixed))
+        context.addIssue({ code: 'custom', path: [...path], message: twinRule })
       return parsed.data
     })
     .meta(schema)
 }
+
+/**
+ * Finds undeclared members of an open schema that some servers read as another parameter: they ignore the case of
+ * names, and use the last of two equal names. The API would get another value than the price is for.
+ */
+function findTwins(order: unknown, schema: unknown, fixed: readonly string[] = []): readonly (readonly string[])[] {
+  if (!isSchema(schema)) return []
+  const within = (value: unknown, inner: unknown, name: string) =>
+    findTwins(value, inner).map((path) => [name, ...path])
+  if (Array.isArray(order)) return order.flatMap((item, index) => within(item, schema['items'], String(index)))
+  if (!isSchema(order)) return []
+  const properties = isSchema(schema['properties']) ? schema['properties'] : {}
+  const taken = new Set([...Object.keys(properties), ...fixed].map(foldedName))
+  return Object.entries(order).flatMap(([name, value]) => {
+    if (Object.hasOwn(properties, name)) return within(value, properties[name], name)
+    return taken.has(foldedName(name)) ? [[name]] : []
+  })
+}
+
+// NFKC, because the JSON decoder of Go also takes `\u017f` for `s`.
+const foldedName = (name: string) => name.normalize('NFKC').toLowerCase()
 
 export function hasInnerComma(value: Json): boolean {
   return Array.isArray(value) && value.some((item) => JSON.stringify(item).includes(','))
@@ -91,6 +116,9 @@ export function isSegment(value: Json | undefined): boolean {
 }
 
 const jsonObject = z.record(z.string(), z.json())
+// As many as an answer lists.
+const problemsMax = 20
+const twinRule = 'must be absent, because the API may read it as another parameter'
 const segmentRule = 'must be one segment of a path, without / \\ % ? # ;'
 
 function issueOf({

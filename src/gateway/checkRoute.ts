@@ -13,7 +13,7 @@ import {
 import { hasOnlyJson, type RouteEntry, type UpstreamEntry } from './productsFile.ts'
 import { readPrices, type RoutePrices } from './routePrices.ts'
 import { findUnitProblem } from './usePrice.ts'
-import { hasJsonBody, isJoined, readTarget } from './routeRequest.ts'
+import { fixedNames, hasJsonBody, isJoined, readTarget } from './routeRequest.ts'
 
 export interface CheckedRoute {
   readonly route: RouteEntry
@@ -133,12 +133,11 @@ function targetMistakes(route: RouteEntry, schema: Schema, at: FilePath): readon
   const notOne = `which is not a parameter; the parameters are ${listOf(properties)}`
   const isKnown = (name: string) => properties.includes(name)
   const mistake = (member: string, message: string): FileMistake => ({ path: [...at, member], message })
-  // Refuse a fixed query parameter that is also an order parameter, because the upstream could use the fixed value
-  // instead of the priced one.
-  const fixed = [...new URLSearchParams(route.to?.split('?')[1] ?? '').keys()]
   const isMisplaced = route.query.length > 0 && !hasJsonBody(route)
   return [
-    ...fixed
+    // Refuse a fixed query parameter that is also an order parameter, because the upstream could use the fixed value
+    // instead of the priced one.
+    ...fixedNames(route)
       .filter(isKnown)
       .map((name) => mistake('to', `fixes ${name}, which is also a parameter; remove one of them`)),
     ...segmentNames(route.path)

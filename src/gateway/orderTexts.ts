@@ -18,6 +18,8 @@ export function readTexts(schema: Schema, input: unknown, names?: readonly strin
   )
 }
 
+// Target and headers of a request have at most as many bytes, so only an argument of MCP can be longer.
+const convertedCharactersMax = 16 * 1024
 const decimal = /^-?(0|[1-9]\d{0,15})(\.\d{1,15})?$/
 
 function readText(schema: unknown, text: string): unknown {
@@ -27,6 +29,7 @@ function readText(schema: unknown, text: string): unknown {
   if ((types.includes('number') || types.includes('integer')) && decimal.test(text)) return Number(text)
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true'
   if (types.includes('null') && text === 'null') return null
+  if (text.length > convertedCharactersMax) return text
   if (types.includes('array')) return readArray(schema, text)
   return types.includes('object') ? readJson(text) : text
 }
@@ -46,7 +49,22 @@ function readArray(schema: unknown, text: string): unknown {
   return text === '' ? [] : text.split(',').map((one) => readText(items, one))
 }
 
+// As in JSON bodies. The checks are recursive, and a query has room for thousands of levels.
+const depthMax = 32
+const jsonString = /"(?:[^"\\]|\\.)*"/g
+
+function isDeep(text: string): boolean {
+  let depth = 0
+  for (const character of text.replaceAll(jsonString, '')) {
+    if ('[{'.includes(character)) depth++
+    else if (']}'.includes(character)) depth--
+    if (depth > depthMax) return true
+  }
+  return false
+}
+
 function readJson(text: string): unknown {
+  if (isDeep(text)) return text
   try {
     return JSON.parse(text)
   } catch {

@@ -6,7 +6,7 @@ import { type Parameters, parametersType } from './checkParameters.ts'
 import { deliverRoute } from './deliverRoute.ts'
 import { deliverTool, type ToolDeps } from './deliverTool.ts'
 import { readTexts } from './orderTexts.ts'
-import { hasJsonBody, isJoined, readTarget } from './routeRequest.ts'
+import { fixedNames, hasJsonBody, isJoined, readTarget } from './routeRequest.ts'
 import { countInput } from './tokenUse.ts'
 
 // A product must describe its answer, but the answer of a route is unknown until the upstream sends it.
@@ -34,6 +34,8 @@ export function routeProduct(checked: CheckedRoute, deps: ToolDeps): ProductDefi
         check,
         inPath: readTarget(route.to ?? '/').inPath,
         isJoined: (name) => isJoined(route, name),
+        // The parameters of a JSON body are not in the query.
+        fixed: hasJsonBody(route) ? [] : fixedNames(route),
       },
       read,
     ),

@@ -23,6 +23,11 @@ export function readTarget(to: string) {
   return { inPath, problem }
 }
 
+/** Names that `to` writes into the query. */
+export function fixedNames({ to = '' }: Pick<RouteEntry, 'to'>): readonly string[] {
+  return [...new URLSearchParams(to.split('?')[1]).keys()]
+}
+
 export function hasJsonBody({ method, body }: RouteEntry): boolean {
   return !hasNoBody(method) && body.content_types === undefined
 }

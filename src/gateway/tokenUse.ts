@@ -16,14 +16,19 @@ const unread = new Set(['role', 'type', 'id', 'name', 'index', 'finish_reason'])
 
 function textsIn(value: Json | undefined): readonly string[] {
   if (typeof value === 'string') return [value]
+  // A prompt can be a list of token ids.
+  if (typeof value === 'number') return [String(value)]
   if (Array.isArray(value)) return value.flatMap(textsIn)
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, member]) => (unread.has(name) ? [] : textsIn(member)))
 }
 
 /** Estimates the tokens, because only the API's answer states the exact number. */
-export function countInput({ messages, prompt, input }: Parameters): number {
-  const texts = [messages, prompt, input].flatMap(textsIn)
+export function countInput({ messages, prompt, input, system, instructions, suffix, ...order }: Parameters): number {
+  // The model also reads the names in these schemas.
+  const known = ['tools', 'functions', 'response_format']
+  const schemas = known.flatMap((name) => (name in order ? [JSON.stringify(order[name])] : []))
+  const texts = [...[messages, prompt, input, system, instructions, suffix].flatMap(textsIn), ...schemas]
   const marks = Array.isArray(messages) ? messages.length * tokensPerMessage : 0
   return texts.reduce((sum, text) => sum + countTokens(text), marks)
 }
@@ -31,6 +36,7 @@ export function countInput({ messages, prompt, input }: Parameters): number {
 export interface LimitedOrder {
   readonly order: Parameters
   readonly input: number
+  /** Of all replies together. */
   readonly outputMax: number
   /** True if the budget limits the output, instead of the caller's or the route's limit. */
   readonly isByBudget: boolean
@@ -53,12 +59,15 @@ export function limitTokens(order: Parameters, schema: Schema, { price, budgetMi
   const properties = isSchema(schema['properties']) ? schema['properties'] : {}
   const names = limitNames(order, properties)
   const limits = names.map((name) => ownLimit.parse(order[name]) ?? highest.parse(properties[name]).maximum)
-  const own = Math.min(...limits.map((limit) => limit ?? Number.MAX_SAFE_INTEGER))
+  // The token limit applies to each reply, and the budget to all of them.
+  const replies = countReplies(order)
+  const own = replies * Math.min(...limits.map((limit) => limit ?? Number.MAX_SAFE_INTEGER))
   const outputMax = Math.min(own, affordable)
+  const limitEach = Math.max(1, Math.floor(outputMax / replies))
   // The output needs no limit if it is free, because it does not change the charge.
   const hasOutput = price.outputPerMillionMicroUsd > 0n
   const options = streamOptions.parse(order['stream_options'])
-  const limited = hasOutput ? Object.fromEntries(names.map((name) => [name, outputMax])) : {}
+  const limited = hasOutput ? Object.fromEntries(names.map((name) => [name, limitEach])) : {}
   const asking = order['stream'] === true ? { stream_options: { ...options, include_usage: true } } : {}
   return {
     order: { ...order, ...limited, ...asking },
@@ -67,6 +76,12 @@ export function limitTokens(order: Parameters, schema: Schema, { price, budgetMi
     isByBudget: affordable < own,
     wantsUsage: options.include_usage === true,
   }
+}
+
+/** An API makes `best_of` replies to each prompt, and returns `n` of them. */
+function countReplies({ prompt, n, best_of: bestOf }: Parameters): number {
+  const prompts = Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
+  return prompts * Math.max(...[n, bestOf].map((asked) => ownLimit.parse(asked) ?? 1))
 }
 
 /**
@@ -109,6 +124,10 @@ export function tokenUsage({ order, input, outputMax, reported, reply }: Written
 const choices = z.object({
   choices: z.array(z.object({ delta: z.json(), message: z.json(), text: z.json() }).partial()),
 })
+
+export function hasReply(data: unknown): boolean {
+  return choices.safeParse(data).success
+}
 
 export function replyIn(data: unknown): string {
   const read = choices.safeParse(data).data?.choices ?? []

@@ -154,7 +154,8 @@ function send(state: State, request: RouteRequest, signal: AbortSignal): Promise
   return connections.exchange({
     origin,
     method,
-    target: origin.pathname.replace(/\/$/, '') + target,
+    // An MCP server is at its URL exactly, also with a slash at the end.
+    target: target === '' ? origin.pathname : origin.pathname.replace(/\/$/, '') + target,
     // The operator's headers override the headers of the route. They cannot override the last headers, because the
     // client decodes no answer and sends the exact length of the body.
     headers: {

@@ -3,7 +3,7 @@ import { compileSchema, isSegment, parametersType } from '../../src/gateway/chec
 import { closedSchema, inlineReferences, type Schema } from '../../src/gateway/parameterSchema.ts'
 
 const typeOf = (schema: Schema, inPath: readonly string[] = []) =>
-  parametersType({ schema, check: compileSchema(schema), inPath, isJoined: () => false }, (input) => input)
+  parametersType({ schema, check: compileSchema(schema), inPath, isJoined: () => false, fixed: [] }, (input) => input)
 
 const issuesOf = (schema: Schema, input: unknown, inPath?: readonly string[]) =>
   typeOf(schema, inPath)

@@ -4,7 +4,6 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
 import { assert, assertPresent } from '@tollbook/core/assert'
-import { countedEvents } from '../../src/gateway/meteredStream.ts'
 import { openRoutes } from '../../src/gateway/openRoutes.ts'
 import { readProductsFile } from '../../src/gateway/readProductsFile.ts'
 import { silentLog } from '../../src/machine/log.ts'
@@ -78,6 +77,17 @@ routes:
     price: { usd: "0.001", per: /symbols }
     parameters: { required: [symbols], properties: { symbols: { type: array, minItems: 1, maxItems: 9 } } }
     example: { symbols: [A] }
+  - path: /search
+    summary: A search with more parameters than are listed
+    upstream: a
+    to: /search?limit=10
+    price: { usd: "0.01" }
+    parameters:
+      additionalProperties: true
+      properties:
+        q: { type: string }
+        sort: { type: object, properties: { by: { enum: [age] } } }
+        all: { type: array, items: { properties: { id: { maximum: 9 } } } }
   - path: /rows
     summary: Rows
     upstream: a
@@ -197,6 +207,20 @@ describe('tokens of a whole answer', () => {
     expect(await limits({ max_tokens: 3, max_completion_tokens: 5_000 })).toEqual([3, 3])
   })
 
+  test('are limited for all replies together, because an API applies its limit to each', async () => {
+    api.script(answersJson(200, { choices: [1, 2].map(() => ({ message: { content: 'x'.repeat(5 * 16) } })) }))
+    const limit = async (order: ProductOrder) => {
+      await deliver('/any', order)
+      return sentBody()['max_tokens']
+    }
+    expect(await limit({ n: 4 })).toBe(25)
+    expect(await limit({ n: 2, best_of: 10, max_tokens: 30 })).toBe(10)
+    expect(await limit({ prompt: ['a', 'b', 'c', 'd'], n: 5, max_tokens: 30 })).toBe(4)
+    expect(await limit({ prompt: [101, 102], max_tokens: 30 })).toBe(30)
+    expect(await limit({ n: 500 })).toBe(1)
+    expect(await whole('/any', { n: 2, max_tokens: 5 })).toMatchObject({ output: 10 })
+  })
+
   test('that are more than the API was asked for are not sold', async () => {
     api.script(answersJson(200, { choices: [{ message: { content: 'x'.repeat(3 * 16 + 1) } }] }))
     expect(await deliver('/chat', { ...hello, max_tokens: 3 })).toMatchObject({ kind: 'failed' })
@@ -204,6 +228,8 @@ describe('tokens of a whole answer', () => {
 
   test('of an order are counted before it, and an order with a fixed price has none', () => {
     expect(orderFor('/chat', hello).inputUnits).toBe(7)
+    const tools = [{ type: 'function', function: { name: 'f', parameters: { properties: { ['x'.repeat(400)]: {} } } } }]
+    expect(orderFor('/any', { tools, system: 'Be brief', prompt: [1, 2, 3] }).inputUnits).toBe(2 + 3 + 121)
     expect(orderFor('/rows', {}).inputUnits).toBeUndefined()
   })
 })
@@ -316,6 +342,28 @@ test('an item with a comma is refused where commas separate the items, because t
   expect(api.asked.at(-1)?.path).toBe('/quotes?symbols=A%2CB')
 })
 
+test('a parameter that the API could take for another one is refused before its price', () => {
+  const read = (order: ProductOrder) => endpoints.find(({ path }) => path === '/search')?.read(order)
+  expect(read({ q: 'x', page: '2', sort: '{"by":"age","desc":true}' })).toMatchObject({ ok: true })
+  for (const [name, order] of [
+    ['limit', { limit: '1000' }],
+    ['Limit', { Limit: '1000' }],
+    ['Q', { q: 'x', Q: 'y' }],
+    ['\u017fort', { '\u017fort': 'x' }],
+    ['BY', { sort: '{"by":"age","BY":"all"}' }],
+    ['ID', { all: '[{"id":1},{"id":1,"ID":10}]' }],
+  ] as const)
+    expect(JSON.stringify(read(order)), name).toContain(`"${name}"],"message":"must be absent`)
+})
+
+test('JSON in a query nests as little as that of a body, because each level takes a part of the stack', () => {
+  const read = (sort: string) => endpoints.find(({ path }) => path === '/search')?.read({ sort })
+  const nested = (levels: number) => '{"a":'.repeat(levels) + '"[[["' + '}'.repeat(levels)
+  expect(read(nested(32))).toMatchObject({ ok: true })
+  for (const levels of [33, 2_500]) expect(read(nested(levels))).toMatchObject({ ok: false })
+  expect(read(`{"a":"${'x'.repeat(17_000)}"}`)).toMatchObject({ ok: false })
+})
+
 test('an example that the sale would refuse for a comma is refused at the start', async () => {
   const path = join(await makeScratchDirectory(), 'comma.yaml')
   const start = (arrays: string) => {
@@ -348,26 +396,4 @@ describe('rows', () => {
     api.script(answersJson(200, { data: { rows } }))
     expect(await deliver('/rows')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
   })
-})
-
-test('a line of a stream ends in LF, CRLF or CR, so that each event is counted separately', async () => {
-  const parts = ['data: 1\n\n', 'data: 2\r\n\r\n', 'data: 3\r\r', 'data: 4\n\r\n', 'data: 5\r\ndata: 6\r\n\n']
-  async function* chunks() {
-    yield Buffer.from(parts.join('') + 'data: 7\r')
-    yield Buffer.from('\ndata: 8\r\n\r\n')
-  }
-  const usage = { input: 0, output: 0, isEstimated: false }
-  const events = countedEvents(chunks(), { take: (event) => event, cut: () => '', usage: () => usage })
-  const texts: string[] = []
-  for await (const event of events) texts.push(Buffer.from(event).toString())
-  expect(texts).toEqual([...parts, 'data: 7\r\ndata: 8\r\n\r\n'])
-})
-
-test('an event of more than 1 MiB ends a stream, because it would be kept in memory until its end', async () => {
-  async function* endless() {
-    for (let chunk = 0; chunk < 40; chunk++) yield Buffer.alloc(50_000, 'a')
-  }
-  const usage = { input: 0, output: 0, isEstimated: false }
-  const events = countedEvents(endless(), { take: (event) => event, cut: () => '', usage: () => usage })
-  await expect(events.next()).rejects.toThrow('longer than 1048576 bytes')
 })

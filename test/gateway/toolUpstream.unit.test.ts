@@ -66,7 +66,7 @@ async function answer(handle: Handle, { method, path, headers, body }: Asked, re
   response.end(Buffer.from(await answered.arrayBuffer()))
 }
 
-async function openUpstream(handle: Handle, clock: Clock = systemClock) {
+async function openUpstream(handle: Handle, clock: Clock = systemClock, path = '/v1/mcp') {
   const server = await openLoopbackServer((asked, response) => void answer(handle, asked, response))
   const file = join(await makeScratchDirectory(), 'tollbook.yaml')
   const parameters = '{ type: object, properties: { a: { type: integer } } }'
@@ -76,7 +76,7 @@ async function openUpstream(handle: Handle, clock: Clock = systemClock) {
   )
   writeFileSync(
     file,
-    `version: 1\nupstreams: { adder: { mcp: "${server.url}/v1/mcp", timeout: 20s, max_response: 8KiB, headers: { authorization: "Bearer \${KEY}" } } }\nroutes:\n${routes.join('\n')}\n`,
+    `version: 1\nupstreams: { adder: { mcp: "${server.url}${path}", timeout: 20s, max_response: 8KiB, headers: { authorization: "Bearer \${KEY}" } } }\nroutes:\n${routes.join('\n')}\n`,
   )
   const read = readProductsFile(file, { readVariable: () => ({ value: 'operator-key' }), handlerTimeoutMs: 30_000 })
   const opened = openRoutes(read, {
@@ -100,10 +100,10 @@ async function openUpstream(handle: Handle, clock: Clock = systemClock) {
 }
 
 describe.each([
-  ['2026-07-28', () => openUpstream(current)],
-  ['2025-11-25 with sessions', () => openUpstream(withSessions())],
-] as const)('an upstream of %s', async (_version, open) => {
-  const { server, buy } = await open()
+  ['2026-07-28', current, '/v1/mcp'],
+  ['2025-11-25 with sessions', withSessions(), '/v1/mcp/'],
+] as const)('an upstream of %s', async (_version, handle, mcpPath) => {
+  const { server, buy } = await openUpstream(handle, systemClock, mcpPath)
 
   test('is called once with the arguments of the order and the key of the payment, as the operator', async () => {
     calls.length = 0
@@ -112,11 +112,7 @@ describe.each([
       { name: 'structured', arguments: { a: 7 }, _meta: { 'tollbook/payment': 'payment-1' } },
     ])
     for (const { path, method, headers } of server.asked)
-      expect([path, headers.authorization, /POST|DELETE/.test(method)]).toEqual([
-        '/v1/mcp',
-        'Bearer operator-key',
-        true,
-      ])
+      expect([path, headers.authorization, /POST|DELETE/.test(method)]).toEqual([mcpPath, 'Bearer operator-key', true])
     expect(sessions.size).toBe(0)
   })
 
