@@ -11,6 +11,8 @@ export function anchorOf(heading: string): string {
 }
 
 const renderer = new Marked({
+  // After a tag such as `<pre>`, marked would write the rest of the line unescaped.
+  tokenizer: { tag: () => undefined },
   renderer: {
     // Show HTML and pictures as text, so that a description cannot add a script or a request to another site.
     html: ({ text }) => html`${text}`.markup,

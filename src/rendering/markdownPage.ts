@@ -50,6 +50,8 @@ const show = `function show(Marked, markdown) {
   const escape = (text) => text.replace(/[&<>"']/g, (character) => '&#' + character.charCodeAt(0) + ';')
   const parser = new Marked({ gfm: true })
   parser.use({
+    // After a tag such as \`<pre>\`, marked would write the rest of the line unescaped.
+    tokenizer: { tag: () => undefined },
     renderer: { html: ({ text }) => escape(text) },
     walkTokens(token) {
       if (token.type !== 'link' && token.type !== 'image') return

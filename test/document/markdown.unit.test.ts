@@ -13,6 +13,10 @@ test('a bar after a backslash is part of its cell', () => {
 
 test('a text is never markup, and a link never a script', () => {
   expect(shown('<b> `<i>` **<u>**')).toBe('<p>&lt;b&gt; <code>&lt;i&gt;</code> <strong>&lt;u&gt;</strong></p>')
+  for (const tag of ['pre', 'code', 'kbd', 'script'])
+    expect(shown(`a <${tag}> <svg/onload=alert(1)> <meta/http-equiv=refresh content=0;url=//a.example>`), tag).toBe(
+      `<p>a &lt;${tag}&gt; &lt;svg/onload=alert(1)&gt; &lt;meta/http-equiv=refresh content=0;url=//a.example&gt;</p>`,
+    )
   for (const address of [
     'javascript:alert(1)',
     'javascript://%0aalert(1)',

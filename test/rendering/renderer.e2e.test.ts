@@ -239,12 +239,13 @@ describe.skipIf(opened === undefined)('a document', () => {
       '# Title',
       `![p](http://site.test:${port}/lazy.png) <script>document.body.innerHTML='run'</script>`,
       '<img src=x onerror="document.body.innerHTML=1">',
+      'a <pre> <svg/onload=alert(1)>',
       '[one](javascript:alert(1)) [two](https://example.com/)',
       '| a | b |\n|---|---|\n| c | d |',
     ].join('\n\n')
     const { bytes, missing } = await renderer().pdf({ page: { markdown }, format: 'A5', margin }, buyer())
     const text = await textOf(bytes)
-    for (const part of ['Title', '<script>', 'onerror=', 'a b', 'c d']) expect(text).toContain(part)
+    for (const part of ['Title', '<script>', 'onerror=', 'svg/onload', 'a b', 'c d']) expect(text).toContain(part)
     expect(missing).toEqual([])
     expect(lazyAsked).toBe(1)
     expect(await linksOf(bytes)).toEqual(['https://example.com/'])
