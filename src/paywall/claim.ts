@@ -90,7 +90,8 @@ export async function claimPayment(
 
 export function claimedPayment({ order, settlement, payment }: Claim): ClaimedPayment {
   const isFirst = 'attempt' in payment && payment.attempt === 1
-  return { payer: order.wallet, priceMicroUsd: settlement.price.priceMicroUsd, isFirst }
+  const { price, quoteId } = settlement
+  return { payer: order.wallet, priceMicroUsd: price.priceMicroUsd, isFirst, isQuoted: quoteId !== undefined }
 }
 
 export function refuseOvertaken(): Refusal {

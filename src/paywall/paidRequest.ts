@@ -19,4 +19,6 @@ export interface ClaimedPayment {
   readonly priceMicroUsd: bigint
   /** False for a repeated attempt with the same payment. */
   readonly isFirst: boolean
+  /** True if the payment is for a stored quote, which is then paid. */
+  readonly isQuoted: boolean
 }

@@ -61,7 +61,9 @@ function createKoa(deps: AppDeps & AdmitDeps, sold: readonly PaidPath[]): Koa {
   app.use((context, next) => observe(deps, context, next))
   app.use((context, next) => {
     const problem = findFramingProblem(context.req)
-    if (problem !== undefined) return send(context, errorAnswer('INVALID_REQUEST', problem))
+    // A proxy may see the end of this request elsewhere, so no other request may follow (RFC 9112, 6.1).
+    if (problem !== undefined)
+      return send(context, errorAnswer('INVALID_REQUEST', problem, { headers: { connection: 'close' } }))
     if (hasUnmetExpectation(context.req))
       return send(context, errorAnswer('EXPECTATION_FAILED', 'the only expectation served is 100-continue'))
     return next()

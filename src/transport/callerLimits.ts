@@ -105,11 +105,13 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
       return refuseBeyond(limits.proofs, looked, what)
     },
     /** Called at the first claim of the payment, which takes back all counts of this purchase. */
-    onPaid(payer: string): void {
+    onPaid(payer: string, isQuoted: boolean): void {
       for (const { limit, client } of taken) limit.giveBack(client)
       // Also take back the counts of the paid quote and the request that created it.
       limits.requests.giveBack(address)
       limits.quotes.giveBack(address)
+      // Otherwise the debits of tabs, which need no quotes, would raise the bound on the quotes of all callers.
+      if (!isQuoted) return
       limits.open.giveBack(everyone)
       limits.beyond.giveBack(address)
       limits.wallets.giveBack(payer)

@@ -22,10 +22,10 @@ export function openVisit(deps: VisitDeps, { context, pass }: { readonly context
     requestId,
     limitQuotes: pass.limitQuotes,
     limitLookups: pass.limitLookups,
-    onClaimed({ payer, priceMicroUsd, isFirst }) {
+    onClaimed({ payer, priceMicroUsd, isFirst, isQuoted }) {
       permit?.prove()
       if (!isFirst) return
-      pass.onPaid(payer)
+      pass.onPaid(payer, isQuoted)
       permit?.earn(priceMicroUsd)
       reportAddressState(deps, context.res, 'paid')
     },

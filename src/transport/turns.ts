@@ -79,7 +79,8 @@ export function createTurns({ serve, unread, rests }: TurnDeps) {
   const next = (turns: Turns, socket: Socket): void => {
     turns.current = undefined
     const exchange = turns.waiting.shift()
-    if (socket.destroyed) return
+    // After `Connection: close`, the caller could not receive another answer.
+    if (socket.destroyed || socket.writableEnded) return
     const { refuseRest } = turns
     if (refuseRest !== undefined && exchange?.request.complete !== true) return refuseRest()
     if (exchange === undefined) {

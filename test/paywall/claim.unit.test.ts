@@ -77,5 +77,8 @@ test.each([
   const claim = { version: 3, settlement, endpoint: order.endpoint, isFinal: false, leaseMs: 1 }
   const payment = { ...claim, phase: 'claimed', attempt, attemptId: 'a', leaseUntilMs: nowMs } as const
   const claimed = claimedPayment({ order, settlement, payment, attemptId: 'a' })
-  expect(claimed).toEqual({ payer: order.wallet, priceMicroUsd: settlement.price.priceMicroUsd, isFirst })
+  const { priceMicroUsd } = settlement.price
+  expect(claimed).toEqual({ payer: order.wallet, priceMicroUsd, isFirst, isQuoted: true })
+  const unquoted = { ...settlement, quoteId: undefined }
+  expect(claimedPayment({ order, settlement: unquoted, payment, attemptId: 'a' }).isQuoted).toBe(false)
 })

@@ -63,7 +63,7 @@ test('an owner who pays goes on buying while strangers use up the limit of the w
   for (let paid = 0; paid < 50; paid++) {
     quotes('stranger', 'wallet', 100)
     expect(limits.enter('owner').limitQuotes('wallet')).toBeUndefined()
-    limits.enter('owner').onPaid('wallet')
+    limits.enter('owner').onPaid('wallet', true)
   }
   expect(quotes('stranger', 'wallet', 100)).toBeLessThanOrEqual(1)
 })
@@ -84,7 +84,7 @@ test('unknown proofs of a client address are limited, and a payment that is prov
     expect([quoted.refused, quoted.limitQuotes('wallet')]).toEqual([undefined, undefined])
     const presented = limits.enter('payer')
     expect([presented.refused, presented.limitLookups()]).toEqual([undefined, undefined])
-    presented.onPaid('wallet')
+    presented.onPaid('wallet', true)
   }
   const junk = () => limits.enter('stranger').limitLookups()
   expect(Array.from({ length: 5 }, junk)).toEqual(Array.from({ length: 5 }, () => undefined))
@@ -127,7 +127,7 @@ test('open quotes have a bound in all, and strangers who use it up cannot refuse
   expect(limited).toContain('open-quotes')
   for (let paid = 0; paid < 100; paid++) {
     expect(quote('198.51.100.1')).toBe(true)
-    limits.enter('198.51.100.1').onPaid('wallet')
+    limits.enter('198.51.100.1').onPaid('wallet', true)
   }
 })
 
@@ -144,8 +144,14 @@ test('an owner who pays goes on buying while strangers use up the quotes of all 
     const stranger = `192.0.2.${paid}`
     while (quote(stranger)) continue
     expect(quote('198.51.100.1')).toBe(true)
-    limits.enter('198.51.100.1').onPaid('wallet')
+    limits.enter('198.51.100.1').onPaid('wallet', true)
   }
+})
+
+test('payments without a quote leave the bound on all quotes as it is', () => {
+  const { limits, quotes } = limitsWith({ requestsPerMinute: 0, quotesPerAddressMax: 0, openQuotesBytesMax: 900 * 15 })
+  for (let paid = 0; paid < 100; paid++) limits.enter('192.0.2.1').onPaid('wallet', false)
+  expect(quotes('192.0.2.2', 'wallet', 100)).toBe(15 + 10)
 })
 
 test('instances share the counts of each limit but those of single addresses beyond it', () => {

@@ -35,6 +35,16 @@ describe('a request with two readings is refused in JSON', () => {
     expect(jsonOf(answer)).toMatchObject({ code: 'INVALID_REQUEST' })
   })
 
+  test.each([
+    ['HTTP/1.1', 'Transfer-Encoding: gzip, chunked'],
+    ['HTTP/1.0', 'Transfer-Encoding: chunked'],
+  ])('and no request after it on its connection is served: %s', async (version, encoding) => {
+    const head = [`POST /order ${version}`, ...order.slice(1), 'Connection: keep-alive', encoding]
+    const next = 'GET /free HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+    const answer = await openRawSocket(port, `${head.join('\r\n')}\r\n\r\n${chunked}${next}`).closed
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400'])
+  })
+
   test('an expectation that is not 100-continue', async () => {
     const answer = await exchange(port, ['GET /free HTTP/1.1', 'Host: a', 'Expect: a-pony'])
     expect(answer).toMatch(/^HTTP\/1\.1 417 /)

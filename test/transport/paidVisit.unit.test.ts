@@ -52,7 +52,7 @@ test('the first claim of a payment returns what its purchase has used, and its a
   const { visit, admission, left, response } = openStage()
   assert(visit.enter(), 'the first request is admitted')
   expect(left()).toBe(8)
-  visit.facts.onClaimed({ payer: wallet, priceMicroUsd: 20_000n, isFirst: true })
+  visit.facts.onClaimed({ payer: wallet, priceMicroUsd: 20_000n, isFirst: true, isQuoted: true })
   // Its own request, and the one that got the quote. The reading itself counts.
   expect(left()).toBe(9)
   expect(response.getHeader('x-address-state')).toBe('paid')
@@ -64,7 +64,7 @@ test('a later attempt with the same payment frees its place, and earns nothing',
   const read = { purpose: 'read', address: '192.0.2.2' } as const
   visit.enter()
   expect(admission.enter(read)).toBeUndefined()
-  visit.facts.onClaimed({ payer: wallet, priceMicroUsd: 20_000n, isFirst: false })
+  visit.facts.onClaimed({ payer: wallet, priceMicroUsd: 20_000n, isFirst: false, isQuoted: true })
   expect(admission.enter(read)).toBeDefined()
   expect(left()).toBe(8)
   expect(response.hasHeader('x-address-state')).toBe(false)
