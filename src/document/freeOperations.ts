@@ -261,7 +261,7 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
     summary: 'A purchased picture or document',
     description: 'Anyone with the address can fetch it until it expires.',
     answers: { 'image/png': 'binary', 'application/pdf': 'binary' },
-    errors: [404, 416],
+    errors: [404, 416, 503],
   },
 }
 

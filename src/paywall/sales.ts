@@ -1,3 +1,4 @@
+import { Fault } from '@tollbook/core/fault'
 import type { ListedPrice } from '@tollbook/core/quote'
 import { isRefusal } from '@tollbook/core/refusal'
 import { mayPayAgain } from '../payment/newPayment.ts'
@@ -68,8 +69,14 @@ async function answerRefusal(
 ): Promise<Answer> {
   const { request } = asked
   const rail = paywall.rails.find((each) => each.carriesProof(request))
-  if (rail?.explain === undefined) return refusalAnswer(refused)
+  const explain = rail?.explain
+  if (explain === undefined) return refusalAnswer(refused)
   const price = mayPayAgain(refused, refused.payment) ? paywall.currentPrice(endpoint) : undefined
   const offer = price === undefined ? undefined : openOffer(paywall, { ...asked, payer: undefined, price })
-  return refusalAnswer(refused, await rail.explain(refused, { request, offer }))
+  const explanation = await explain(refused, { request, offer }).catch((error: unknown) => {
+    // Without its new offer, the refusal needs no ledger.
+    if (error instanceof Fault) return explain(refused, { request, offer: undefined })
+    throw error
+  })
+  return refusalAnswer(refused, explanation)
 }

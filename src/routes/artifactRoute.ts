@@ -1,10 +1,13 @@
 import type { Clock } from '@tollbook/core/clock'
+import type { Log } from '../machine/log.ts'
 import type { FreeAnswer, FreeRoute } from '../transport/freeRoute.ts'
 import type { FileBody } from '../transport/sendConditionally.ts'
 import { errorAnswer } from '../transport/transportError.ts'
+import { unlessSilent } from './unlessSilent.ts'
 
 /** Files for which callers have paid. Anyone with the random name of a file can download it. */
 export interface Artifacts {
+  /** Throws a `Fault` if the storage fails. */
   find(name: string): Promise<ServedArtifact | undefined>
 }
 
@@ -17,15 +20,20 @@ export interface ServedArtifact extends Omit<FileBody, 'entityTag'> {
  * Serves an artifact. The route is free, because the file was paid for when it was made. Anyone who has the address of
  * the file may download it until it expires.
  */
-export function artifactRoute(artifacts: Artifacts, clock: Clock): FreeRoute {
+export function artifactRoute(
+  artifacts: Artifacts,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): FreeRoute {
+  const error = 'the storage of results did not answer; try again in 2 s'
   return {
     path: '/artifacts/:name',
-    async serve({ segment }) {
-      const found = await artifacts.find(segment)
-      if (found === undefined)
-        return errorAnswer('NOT_FOUND', 'this artifact does not exist or has expired; order it again')
-      return answer(segment, found, clock.nowMs())
-    },
+    serve: ({ segment }) =>
+      unlessSilent({ log, event: 'artifact_unreadable', error }, async () => {
+        const found = await artifacts.find(segment)
+        return found === undefined
+          ? errorAnswer('NOT_FOUND', 'this artifact does not exist or has expired; order it again')
+          : answer(segment, found, clock.nowMs())
+      }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { readAddress } from '@tollbook/core/address'
 import { Fault } from '@tollbook/core/fault'
 import { isRefusal, type Refusal, refuse, refuseField } from '@tollbook/core/refusal'
 import type { ListedPrice } from '@tollbook/core/quote'
@@ -116,7 +117,9 @@ async function preparePayment(deps: PayRouteDeps, endpoint: Endpoint, action: Fr
   const closed = sales.whyClosed() ?? endpoint.whyUnavailable() ?? sales.whyNoQuotes()
   if (closed !== undefined) return refused(refuse('ENDPOINT_UNAVAILABLE', closed, 5))
   const { account } = action.body
-  if (typeof account !== 'string') return refused(refuseField('account', 'must be the Solana address of the wallet'))
+  // Check the address before the limits, which store it.
+  if (typeof account !== 'string' || readAddress(account) === undefined)
+    return refused(refuseField('account', 'must be the Solana address of the wallet'))
   const limited = action.limits.limitQuotes(account)
   if (limited !== undefined) return refused(limited)
   const prepared = await settled(wallets.prepare({ product: endpoint, account, digest: action.segment }))

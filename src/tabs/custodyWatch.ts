@@ -1,5 +1,5 @@
 import type { Address } from '@tollbook/core/address'
-import { describeError } from '@tollbook/core/fault'
+import { codeText } from '@tollbook/core/fault'
 import { type Custody, type CustodyDeps, type CustodyTerms, readCustody } from './tabAccounts.ts'
 
 interface CustodyWatchDeps extends CustodyDeps {
@@ -33,7 +33,8 @@ export function createCustodyWatch() {
         custodies = await Promise.all(deps.terms.map((terms) => readCustody(deps, terms)))
         unread = undefined
       } catch (error) {
-        unread = `the wallet for tabs cannot be read: ${describeError(error)}`
+        // Without the message of the error: callers read this text, and the message can contain addresses of nodes.
+        unread = `the wallet for tabs cannot be read${codeText(error)}`
       }
     },
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Fault } from '@tollbook/core/fault'
 import { silentLog } from '../../src/machine/log.ts'
 import { refuse, refuseProof } from '@tollbook/core/refusal'
 import type { Paywall } from '../../src/paywall/paywall.ts'
@@ -18,7 +19,11 @@ const variant = `${order.endpoint}#large`
 const clock = { nowMs: () => 1_000, monotonicMs: () => 0, sleep: () => Promise.resolve() }
 
 /** Sells to a caller whose payment the rail refuses. Returns the answer, and what the rail had to explain. */
-async function refused(verdict: ReturnType<typeof refuse>, payment: PaymentState = { phase: 'unknown', version: 0 }) {
+async function refused(
+  verdict: ReturnType<typeof refuse>,
+  payment: PaymentState = { phase: 'unknown', version: 0 },
+  error?: Error,
+) {
   const explained: RefusedRequest[] = []
   const rail = {
     ...scriptedRail('toll'),
@@ -26,6 +31,7 @@ async function refused(verdict: ReturnType<typeof refuse>, payment: PaymentState
     settle: async () => ({ verdict, payment }),
     async explain(_: object, question: RefusedRequest) {
       explained.push(question)
+      if (error !== undefined && question.offer !== undefined) throw error
       return { headers: { 'x-toll': 'explained' }, members: { toll: 1 } }
     },
   }
@@ -72,6 +78,14 @@ test('a refused payer is offered the price of the same order again, in the form 
     payer: undefined,
     ...times,
   })
+})
+
+test('a refusal needs no ledger, whose fault leaves out the new offer only', async () => {
+  const unknown: PaymentState = { phase: 'unknown', version: 0 }
+  const verdict = refuseProof('transaction_failed')
+  const { answer } = await refused(verdict, unknown, new Fault('the ledger is away', { retryable: true }))
+  expect(answer).toMatchObject({ status: 402, headers: { 'x-toll': 'explained' } })
+  await expect(refused(verdict, unknown, new TypeError('a bug'))).rejects.toThrow('a bug')
 })
 
 const submitted: PaymentState = {

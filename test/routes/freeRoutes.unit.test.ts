@@ -6,6 +6,7 @@ import { isoTime } from '@tollbook/core/clock'
 import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { ed25519Signer, secretKeySigner } from '@tollbook/core/ed25519'
 import { assertPresent } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
 import { silentLog } from '../../src/machine/log.ts'
 import { artifactRoute } from '../../src/routes/artifactRoute.ts'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
@@ -45,7 +46,7 @@ test('a picture is shown in the page and a document is a download, both as long 
           read: () => Readable.from([]),
         }),
     },
-    clock,
+    { clock, log: silentLog },
   )
   const headersOf = async (name: string) => (await serve(requestOf(name))).headers
   expect(await headersOf('a.png')).toMatchObject({
@@ -54,6 +55,13 @@ test('a picture is shown in the page and a document is a download, both as long 
     'cache-control': 'private, max-age=90, immutable',
   })
   expect(await headersOf('a.pdf')).toMatchObject({ 'content-disposition': 'attachment; filename="a.pdf"' })
+})
+
+test('a file whose storage does not answer may be fetched again', async () => {
+  const find = () => Promise.reject(new Fault('no answer', { retryable: true }))
+  const answer = await artifactRoute({ find }, { clock, log: silentLog }).serve(requestOf('a.png'))
+  expect([answer.status, answer.headers['retry-after']]).toEqual([503, '2'])
+  expect(JSON.parse(await textOf(answer))).toMatchObject({ error: expect.stringContaining('storage of results') })
 })
 
 test('the address of a receipt has the attempt and nothing else', async () => {

@@ -34,7 +34,8 @@ function openPage({ wallets, noQuotes }: { readonly wallets?: Partial<WalletPort
     dollars: [],
     address: { urlFor: () => 'https://api.example' },
   })
-  const limits = { limitQuotes: () => undefined, limitLookups: () => undefined }
+  const counted: unknown[] = []
+  const limits = { limitQuotes: (payer: unknown) => void counted.push(payer), limitLookups: () => undefined }
   const facts = { address: '', segment: 'digest', query: '', host: '', requestId: '', limits, header: () => undefined }
   const action: FreeAction = { ...facts, body: { account: wallet } }
   const at = (path: string) =>
@@ -43,10 +44,21 @@ function openPage({ wallets, noQuotes }: { readonly wallets?: Partial<WalletPort
       `${path} is a route`,
     )
   return {
-    prepare: () => assertPresent(at(`/pay${product.path}/:digest`).post, 'it prepares a payment')(action),
+    prepare: (account: unknown = wallet) =>
+      assertPresent(at(`/pay${product.path}/:digest`).post, 'it prepares a payment')({ ...action, body: { account } }),
+    counted,
     find: () => at('/pay/payment/:digest').serve(action),
   }
 }
+
+test('an account that is not an address costs the wallet no quote, and the limits do not store it', async () => {
+  const page = openPage({ wallets: { prepare: () => Promise.reject(new Fault('away', { retryable: true })) } })
+  for (const account of ['x'.repeat(900), '', 7, null])
+    expect(await page.prepare(account)).toMatchObject({ status: 400, body: expect.stringContaining('account') })
+  expect(page.counted).toEqual([])
+  await page.prepare()
+  expect(page.counted).toEqual([wallet])
+})
 
 test('no transaction is prepared while no quote is made, because its payer would have no price', async () => {
   const { status, headers, body } = await openPage({ noQuotes: 'no node of the chain answers' }).prepare()

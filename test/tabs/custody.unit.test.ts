@@ -67,7 +67,7 @@ test('a mint of which the wallet holds too little stops its own deposits only, a
         readBalance: ({ wallet, mint = sampleMint }) =>
           isReadable
             ? Promise.resolve({ baseUnits: held.get(`${wallet} ${mint}`) ?? 0n, slot: 1, isAgreed: true })
-            : Promise.reject(new Error('no node answers')),
+            : Promise.reject(Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:8899'), { code: 'ECONNREFUSED' })),
       },
       tabWallets: () => [tabWallet],
       terms: [
@@ -95,5 +95,5 @@ test('a mint of which the wallet holds too little stops its own deposits only, a
   expect(stops()).toEqual([expect.stringContaining(sampleMint), undefined, expect.stringContaining(sampleMint)])
   isReadable = false
   await read()
-  expect(stops()).toEqual(Array(3).fill('the wallet for tabs cannot be read: Error: no node answers'))
+  expect(stops()).toEqual(Array(3).fill('the wallet for tabs cannot be read (ECONNREFUSED)'))
 })

@@ -89,11 +89,13 @@ export function createArtifactStore(deps: ArtifactStoreDeps) {
       }
       return { name, expiresAt: isoTime(expiresAtMs) }
     },
-    /** Undefined if the name is unknown or has expired. */
+    /** Undefined if the name is unknown or has expired. Throws a `Fault` if the storage fails. */
     async find(name: string): Promise<FoundArtifact | undefined> {
       const read = readArtifactName(name)
       if (read === undefined || read.expiresAtMs <= clock.nowMs()) return undefined
-      const found = await storage.get(name)
+      const found = await storage.get(name).catch((cause: unknown) => {
+        throw new Fault('the storage of results did not answer', { cause, retryable: true })
+      })
       return found === undefined ? undefined : { ...read, ...found }
     },
     async sweep(): Promise<void> {

@@ -31,7 +31,7 @@ export async function openPages({ artifacts: storage, render }: DeliveryConfig, 
   const parts = opened.move()
   return {
     needs: { clock, renderer, artifacts, artifactUrl, allowHosts: renderer.allowHosts },
-    routes: [artifactRoute(artifacts, clock)],
+    routes: [artifactRoute(artifacts, { clock, log })],
     // With a concurrency of 0 this instance sells no captures, so the checks do not apply.
     checks: render.concurrency === 0 ? [] : checks,
     close: () => parts.disposeAsync(),

@@ -11,6 +11,7 @@ import {
 import { openDiskStorage } from '../../../src/rendering/artifacts/diskStorage.ts'
 import { openS3Storage } from '../../../src/rendering/artifacts/s3Storage.ts'
 import { systemClock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
 import { silentLog } from '../../../src/machine/log.ts'
 import { makeScratchDirectory } from '../../support/scratchDirectory.ts'
 import { startBucketServer } from './bucketServer.ts'
@@ -112,6 +113,8 @@ test('a bucket that refuses the credentials stays unavailable', async () => {
   await expect(store.keep('image/png', picture)).rejects.toThrow('the result could not be stored')
   await store.recover()
   expect(store.whyUnavailable()).toBe('results cannot be stored at the moment')
+  const { name } = await openStore(openS3Storage({ ...s3, endpoint: bucket.endpoint })).store.keep('image/png', picture)
+  await expect(store.find(name)).rejects.toThrow(Fault)
 })
 
 test('every expired object of a bucket is removed, also beyond the first page of its list', async () => {
