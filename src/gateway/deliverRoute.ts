@@ -178,7 +178,7 @@ async function openStream(reading: Reading, signal: AbortSignal): Promise<Outcom
   return { ...described, chunks: countedEvents(rest, counter), usageSoFar: () => counter.usage() }
 }
 
-/** Undefined for a fixed price, which does not depend on the length of the stream. */
+/** Undefined for a fixed price, because it does not depend on the length of the stream. */
 function counterOf({ unit, limited, metered }: Reading): EventCounter | undefined {
   if (limited !== undefined) return countReply(limited)
   return metered === undefined || unit?.kind !== 'bytes' ? undefined : countBytes(metered)

@@ -6,7 +6,7 @@ const codes: Partial<Record<UpstreamFailure['kind'], HandlerFailure>> = {
   timeout: 'UPSTREAM_TIMEOUT',
 }
 
-/** Never quotes the upstream, whose answer may contain anything. Rethrows other errors. */
+/** Never quotes the upstream, because its answer may contain anything. Rethrows other errors. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof UpstreamFailure)) throw error
   const { kind } = error

@@ -85,7 +85,7 @@ interface Input {
   readonly explode: boolean
 }
 
-/** A later parameter replaces an earlier one with the same name and place: operations override their path item. */
+/** A later parameter replaces an earlier one with the same name and place, because operations override their path item. */
 function inputsOf({ parameters, method, path }: Operation, remarks: string[]): readonly Input[] {
   const read = new Map<string, Parameter>()
   for (const parameter of parameters) {

@@ -77,8 +77,8 @@ function priceOf({ price, liquidity }: MarketFigures) {
 const staleSeconds = 120
 
 /**
- * Throws if a cache has stored the answer for more than two minutes, by its `age` header. Markets do not report the
- * time of their price.
+ * Throws if a cache has stored the answer for more than two minutes. Uses the `age` header, because markets do not
+ * report the time of their price.
  */
 function refuseStale({ headers }: Reply): void {
   const age = headers.get('age') ?? ''

@@ -24,7 +24,7 @@ export function text({ expected, allowBreaks = false, shown, test }: TextRule) {
     .meta({ description: expected, ...shown })
 }
 
-/** Gives no message for unknown members: readParameters.ts reports them by name. */
+/** Gives no message for unknown members, because readParameters.ts reports them by name. */
 export function objectWith(members: string) {
   return {
     error: ({ code }: { readonly code?: string }) =>

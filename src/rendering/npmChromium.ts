@@ -99,7 +99,7 @@ async function executableDirectory(uid: number): Promise<string> {
   })
 }
 
-/** On a noexec mount, Linux refuses `access` for execution, whatever the mode of the file. */
+/** Tests `access` for execution, because Linux refuses it on a noexec mount, whatever the mode of the file. */
 async function tryToExecuteIn(directory: string): Promise<void> {
   const probe = await mkdtemp(join(directory, 'tollbook-probe-'))
   try {

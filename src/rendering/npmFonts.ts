@@ -91,7 +91,7 @@ const replaced: readonly (readonly [asked: string, given: string])[] = [
   ['Courier', monospace],
 ]
 
-/** The file in the package lists folders that do not exist on this machine. */
+/** Writes a new file, because the file in the package lists folders that do not exist on this machine. */
 function configurationOf(directory: string): string {
   const folders = [
     join(directory, 'fonts', 'fonts'),

@@ -31,7 +31,10 @@ export function watchProcessors(browser: Browser): { stop(): void } {
   return { stop: () => clearInterval(watching) }
 }
 
-/** On Linux each thread has a separate priority, and each worker of a page has a thread. */
+/**
+ * Lowers the priority of each thread, because on Linux each thread has a separate priority, and each worker of a page
+ * has a thread.
+ */
 async function lowerPriority(pid: number): Promise<void> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => [String(pid)])
   for (const thread of threads) {

@@ -1,8 +1,9 @@
 import type { RenderEngine } from './renderEngine.ts'
 
 /**
- * A page can end its browser, keep it busy, or flood the process that drives it with events. The second engine protects
- * customers from such pages of strangers. Customers use the first engine until the second has started.
+ * Opens a second engine, because a page can end its browser, keep it busy, or flood the process that drives it with
+ * events. The second engine protects customers from such pages of strangers. Customers use the first engine until the
+ * second has started.
  */
 export async function openSeparateEngines(openEngine: () => Promise<RenderEngine>): Promise<RenderEngine> {
   const strangers = await openEngine()

@@ -9,7 +9,7 @@ export interface ModelRouteDeps {
   readonly errorForm: ErrorForm
 }
 
-/** Uses the wire format of OpenAI, whose clients read the list before the first chat. */
+/** Uses the wire format of OpenAI, because its clients read the list before the first chat. */
 export function createModelRoutes({ models, errorForm }: ModelRouteDeps): readonly FreeRoute[] {
   const answer = (body: object) => Promise.resolve(jsonAnswer(200, JSON.stringify(body)))
   return [

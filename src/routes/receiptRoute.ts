@@ -10,7 +10,10 @@ export interface ReceiptRouteDeps {
   readonly log: Log
 }
 
-/** The header `receipt-location` of a streamed answer names this route. It is free: the answer has been paid for. */
+/**
+ * The header `receipt-location` of a streamed answer names this route. It is free, because the answer has been paid
+ * for.
+ */
 export function receiptRoute(deps: ReceiptRouteDeps): FreeRoute {
   return { path: '/api/receipts/:reference', serve: (request) => serveReceipt(deps, request) }
 }

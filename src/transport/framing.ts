@@ -32,7 +32,10 @@ export function hasUnmetExpectation({ headers: { expect }, httpVersion }: Incomi
 
 const single = new Set(['host', 'content-type'])
 
-/** Node keeps the first of several values of these headers, and a proxy may keep the last one. */
+/**
+ * Finds repeated headers, because Node keeps the first of several values of these headers, and a proxy may keep the
+ * last one.
+ */
 function findRepeated(rawHeaders: readonly string[]): string | undefined {
   const seen = new Set<string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {

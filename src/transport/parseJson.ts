@@ -82,7 +82,7 @@ function findExcess(bytes: Uint8Array): string | undefined {
   return undefined
 }
 
-/** The loop calls no function: a body of spaces is the most expensive input for this scan. */
+/** The loop calls no function, because a body of spaces is the most expensive input for this scan. */
 function endOfSpace(bytes: Uint8Array, start: number): number {
   const { length } = bytes
   let at = start

@@ -7,8 +7,8 @@ export type ParsedQuery =
 const parametersMax = 64
 
 /**
- * Duplicate names, broken percent-encoding and invalid UTF-8 are errors. A lenient parser picks one of two values, and
- * another program may pick the other value.
+ * Duplicate names, broken percent-encoding and invalid UTF-8 are errors, because a lenient parser picks one of two
+ * values, and another program may pick the other.
  */
 export function parseQuery(query: string): ParsedQuery {
   const values = new Map<string, string>()

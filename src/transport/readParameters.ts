@@ -74,7 +74,7 @@ export function readArguments(endpoint: Endpoint, values: Values) {
   return { path: fillTemplate(endpoint.path, path.ok ? path.values : {}), ordered }
 }
 
-/** All values of a query are text, and models also send numbers. */
+/** Converts numbers and booleans to text, because all values of a query are text, and models also send other types. */
 function asText(value: Json): Json {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 }

@@ -29,7 +29,7 @@ export function createServiceAddress() {
   }
 }
 
-/** No client can connect to a wildcard address. */
+/** Replaces a wildcard address by localhost, because no client can connect to a wildcard. */
 function hostToFetch(host: string): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return name.includes(':') ? `[${name}]` : name

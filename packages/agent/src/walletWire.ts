@@ -53,8 +53,8 @@ export function orderOf(intent: FetchOrder['intent'], { url, method, body, maxUs
 export const received = z.strictObject({ signature: z.string().max(128) })
 
 /**
- * Header of every answer of the wallet. The body alone does not show whether it is an answer of the service, a quote,
- * or a refusal.
+ * Header of every answer of the wallet. It is needed, because the body alone does not show whether it is an answer of
+ * the service, a quote, or a refusal.
  */
 export const kindHeader = 'tollbook-wallet'
 export const kinds = ['answer', 'quote', 'refusal'] as const

@@ -4,7 +4,7 @@ export const wholePerMille = 1_000n
 /** Burn of each payment in percent, by section 5.2 of the specification. */
 export const specifiedBurnPercent = 30
 
-/** Rounds up: the payer is promised at least this share. */
+/** Rounds up, because the payer is promised at least this share. */
 export function burnShareOf(requiredBaseUnits: bigint, perMille: bigint): bigint {
   return divideRoundingUp(requiredBaseUnits * perMille, wholePerMille)
 }

@@ -36,8 +36,8 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
 }
 
 /**
- * Keeps the payment open until the last byte: if the stream breaks, the caller repeats the request with the same
- * payment.
+ * Keeps the payment open until the last byte, because the caller repeats the request with the same payment if the
+ * stream breaks.
  */
 function followStream({ open }: Payer, payment: PendingPayment, { status, headers, body }: Response): Response {
   const reader = body?.getReader()

@@ -94,7 +94,7 @@ export function isEventStream(headers: Headers): boolean {
 
 const sale = z.object({ success: z.literal(true), receipt: z.object({ signature: z.string() }) })
 
-/** A 200 without the receipt of this payment may come from a captive portal or a proxy. */
+/** Requires the receipt of this payment, because a 200 without it may come from a captive portal or a proxy. */
 function judgeDelivery({ bytes }: WholeAnswer, { signature, debit }: PresentedProof): AnswerVerdict {
   const { data } = sale.safeParse(parseJson(bytes))
   return data?.receipt.signature === (debit?.deposit ?? signature)
@@ -104,7 +104,10 @@ function judgeDelivery({ bytes }: WholeAnswer, { signature, debit }: PresentedPr
 
 const settlement = z.union([z.object({ success: z.literal(true) }), z.object({ status: z.literal('success') })])
 
-/** A 200 without the header of a settled payment may come from a portal, a proxy, or a service that took no payment. */
+/**
+ * Requires the header of a settled payment, because a 200 without it may come from a proxy or a service that took no
+ * payment.
+ */
 function judgeSettled({ headers }: WholeAnswer, protocol: SponsoredProtocol): AnswerVerdict {
   return isSettled(headers, protocol)
     ? { kind: 'delivered' }

@@ -83,7 +83,10 @@ export async function fateOf(
   return status === 'confirmed' ? 'landed' : 'open'
 }
 
-/** Resolves to undefined on a fault: a missing answer of a node proves nothing, and the next request may succeed. */
+/**
+ * Resolves to undefined on a fault, because a missing answer of a node proves nothing, and the next request may
+ * succeed.
+ */
 async function unlessFault<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked

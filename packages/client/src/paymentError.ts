@@ -72,7 +72,7 @@ export class PaymentUnspent extends PaymentError {
   }
 }
 
-/** The outcome of the payment is unknown. Resume the payment: a new payment could pay twice. */
+/** The outcome of the payment is unknown. Resume the payment, because a new payment could pay twice. */
 export class PaymentUnresolved extends PaymentError {
   override readonly name = 'PaymentUnresolved'
   readonly code = 'PAYMENT_UNRESOLVED'

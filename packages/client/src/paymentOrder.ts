@@ -22,7 +22,7 @@ export function isPaymentFor(
   )
 }
 
-/** Omits the MCP session: a repeated tool call may use a new session, for example after a crash. */
+/** Omits the MCP session, because a repeated tool call may use a new session, for example after a crash. */
 function fingerprint({ method, url, headers, bodyBase64 = '' }: PendingRequest): string {
   const lasting = headers.filter(([name]) => name !== 'mcp-session-id')
   return JSON.stringify([method, url, lasting, bodyBase64])

@@ -309,8 +309,8 @@ interface ForkState {
 }
 
 /**
- * Sorts executable accounts last. When the account of a program is set, the engine links the program and needs the
- * account that contains its code.
+ * Sorts executable accounts last, because the engine links a program when its account is set, and needs the account
+ * that contains its code.
  */
 function executableLast(accounts: Iterable<AccountAt>): AccountAt[] {
   const rank = ({ state }: AccountAt): number => (state?.executable === true ? 1 : 0)

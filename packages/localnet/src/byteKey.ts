@@ -1,4 +1,4 @@
-/** Latin-1 has one character per byte, and is much faster than base58. */
+/** Uses Latin-1, because it has one character per byte, and is much faster than base58. */
 export function byteKey(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }

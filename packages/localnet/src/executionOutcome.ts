@@ -69,7 +69,7 @@ function innerInstructionOf(inner: SvmInnerInstruction): InnerInstruction {
   }
 }
 
-/** litesvm has a class only for errors with fields. Other errors have a name only in the text. */
+/** Reads the names of some errors from the text, because litesvm has a class only for errors with fields. */
 function transactionErrorOf(failed: FailedTransactionMetadata): TransactionError {
   const error = failed.err()
   if (error instanceof TransactionErrorInstructionError) {

@@ -14,8 +14,8 @@ export interface PortPair {
 }
 
 /**
- * web3.js v1 connects WebSockets to the next port unless it gets a `wsEndpoint`. A requested port is used even if its
- * successor is in use. A chosen port has a free successor.
+ * Also listens on the next port, because web3.js v1 connects WebSockets to the next port unless it gets a `wsEndpoint`.
+ * A requested port is used even if its successor is in use. A chosen port has a free successor.
  */
 export async function listenOnPair(options: PortPairOptions): Promise<PortPair> {
   for (let tries = 1; ; tries++) {

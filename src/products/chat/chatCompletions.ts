@@ -160,7 +160,7 @@ function replyOf({ reply, model, finishReason, usage, stoppedBy }: ChatReply, he
   return { kind: 'raw', contentType: 'application/json; charset=utf-8', bytes, meta: head.meta }
 }
 
-/** Returns a finish reason that OpenAI's clients accept: their list does not contain `unknown`. */
+/** Returns a finish reason that OpenAI's clients accept, because their list does not contain `unknown`. */
 function reasonOf(finishReason: string): string {
   return finishReason === 'unknown' ? 'stop' : finishReason
 }

@@ -1,6 +1,6 @@
 /*
- * Bytes that fit into each QR version at error correction level M (ISO/IEC 18004, table 7). With the table, a picture
- * size that is too small is refused before payment without drawing the code.
+ * Bytes that fit into each QR version at error correction level M (ISO/IEC 18004, table 7). The table is here, so that
+ * a picture size that is too small is refused before payment without drawing the code.
  */
 const bytesByVersion = [
   14, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331, 362, 412, 450, 504, 560, 624, 666, 711, 779, 857, 911,

@@ -27,7 +27,7 @@ export async function* csvChunks<T>(
   }
 }
 
-/** Bare base64 may begin with a plus, which a spreadsheet reads as a formula. */
+/** Adds a prefix, because bare base64 may begin with a plus, which a spreadsheet reads as a formula. */
 export function treeRootText(rootBase64: string): string {
   return `sha256:${rootBase64}`
 }

@@ -9,8 +9,8 @@ export interface Deliveries {
 }
 
 /**
- * Confirms a payment only after the transport has written its answer. If this process ends before that, the next call
- * with the same request gets the same answer.
+ * Confirms a payment only after the transport has written its answer, because until then the next call with the same
+ * request gets the same answer.
  */
 export function watchDeliveries(
   transport: Transport,

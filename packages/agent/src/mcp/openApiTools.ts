@@ -53,8 +53,8 @@ function isPaid({ responses, 'x-price-usd': price }: Operation): boolean {
 }
 
 /**
- * Some services list each operation again under a path prefix for one protocol. The wallet pays with any protocol at
- * the shorter path.
+ * Drops operations that a service lists again under a path prefix for one protocol, because the wallet pays with any
+ * protocol at the shorter path.
  */
 function withoutMounts(tools: readonly ServiceTool[]): readonly ServiceTool[] {
   const isMounted = ({ method, path }: ServiceTool) =>

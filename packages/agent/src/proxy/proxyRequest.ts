@@ -23,8 +23,8 @@ export interface ProxyQuestion {
 }
 
 /**
- * Every program of this machine and every web page can reach the port of the proxy. So each request needs the proxy's
- * key, and requests of web pages are refused by the headers that a browser sends.
+ * Requires the proxy's key, because every program of this machine and every web page can reach the port of the proxy.
+ * Requests of web pages are refused by the headers that a browser sends.
  */
 export function readProxyRequest({ method, path, headers, port, key }: ProxyQuestion): ProxyRequest {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`]

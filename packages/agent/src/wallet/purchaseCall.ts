@@ -47,7 +47,7 @@ export function watchPurchase(call: PurchaseCall, event: PaymentProgress): void 
   else if (event.kind === 'signed' || event.kind === 'resumed') call.payment = event.payment
 }
 
-/** With a key of its choice, a model could spend the deposit of a tab that it buys. */
+/** Refuses to buy a tab, because with a key of its choice, a model could spend the deposit. */
 export function requireNoTab(path: string, tool = ''): void {
   if (sellsTabs(path) || tabTools.has(tool))
     throw new WalletRefusal('URL_REFUSED', 'the wallet opens tabs by itself, where the policy permits them')

@@ -45,7 +45,7 @@ export function sendJson(
   response.end(JSON.stringify(body))
 }
 
-/** A service may answer 409 too: front ends detect a refusal by `kindHeader` and not by its status. */
+/** Front ends detect a refusal by `kindHeader` and not by its status, because a service may answer 409 too. */
 export function sendRefusal(response: ServerResponse, body: Refusal): void {
   sendJson(response, 'refusal', { status: 409, body })
 }

@@ -96,7 +96,7 @@ async function listen(
 
 const watchMs = 5_000
 
-/** Checks every 5 seconds: a process that broke the lock replaces the socket file. */
+/** Checks every 5 seconds, because a process that broke the lock replaces the socket file. */
 function watchSocket(path: string, inode: number) {
   let isReplaced = false
   let timer: NodeJS.Timeout | undefined

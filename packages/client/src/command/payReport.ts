@@ -121,7 +121,7 @@ function hintOf(error: Error): string | undefined {
   return error instanceof Fault && error.cause !== undefined ? `because: ${describeError(error.cause)}` : undefined
 }
 
-/** Prints at a terminal only: a script gets one JSON object at the end. */
+/** Prints at a terminal only, because a script gets one JSON object at the end. */
 export function reportProgress({ stdout, stderr }: Streams, event: PaymentProgress): void {
   if (stdout.isTTY !== true) return
   if (event.kind === 'signed') {

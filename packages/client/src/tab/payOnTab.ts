@@ -150,8 +150,8 @@ interface DebitOrder {
 }
 
 /**
- * Nothing was charged if a reason or an error is returned. Throws a refusal that follows a lost answer: the lost
- * request may still arrive, and another payment could then pay the order twice.
+ * Nothing was charged if a reason or an error is returned. Throws a refusal that follows a lost answer, because the
+ * lost request may still arrive. Another payment could then pay the order twice.
  */
 async function presentDebit(
   payer: Payer,

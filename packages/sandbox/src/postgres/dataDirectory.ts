@@ -47,8 +47,8 @@ export async function prepareDataDirectory(options: PrepareOptions): Promise<str
 }
 
 /**
- * Runs initdb in a temporary directory and renames it afterwards: if the process is killed, the final path has no
- * incomplete cluster.
+ * Runs initdb in a temporary directory and renames it afterwards, so that the final path has no incomplete cluster if
+ * the process is killed.
  */
 async function initialise({ dataDirectory, account, binaries }: PrepareOptions): Promise<void> {
   const unfinished = `${dataDirectory}.initialising-`

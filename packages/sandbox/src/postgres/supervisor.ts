@@ -86,8 +86,9 @@ async function launchPatiently(deps: SupervisorDeps, { insist, failures, signal 
 }
 
 /**
- * Maximum attempts. The eleven pauses between them, from 20 ms and doubled up to 4 s, add up to 17 s. Postgres does not
- * start while a backend of the ended postmaster runs. A busy backend ends only when it next waits.
+ * Maximum attempts. Several are needed, because Postgres does not start while a backend of the ended postmaster runs. A
+ * busy backend ends only when it next waits. The eleven pauses between them, from 20 ms and doubled up to 4 s, add up
+ * to 17 s.
  */
 const attemptsMax = 12
 const pauseMinMs = 20

@@ -21,7 +21,10 @@ function ofEach(tolerance: Tolerance) {
   return Object.fromEntries(otherCurrencies.map((currency) => [currency, tolerance]))
 }
 
-/** Tolerances between providers. CoinGecko derives its rates from bitcoin prices, which differ between venues. */
+/**
+ * Tolerances between providers. They are needed, because CoinGecko derives its rates from bitcoin prices, which differ
+ * between venues.
+ */
 export const ratesAgreement: AgreementRule = {
   main: 'EUR',
   tolerances: ofEach({ percent: 1 }),

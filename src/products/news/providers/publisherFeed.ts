@@ -120,7 +120,7 @@ const feed = z
     items: [...items, ...entries],
   }))
 
-/** Throws for a page that is not a feed, such as a bot check, which also has status 200. */
+/** Throws for a page that is not a feed, such as a bot check, because such a page also has status 200. */
 function readFeed(text: string) {
   try {
     return feed.parse(parseFeed(text))

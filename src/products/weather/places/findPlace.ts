@@ -28,7 +28,7 @@ export type PlaceSearch =
   | { readonly kind: 'unlisted'; readonly query: PlaceQuery; readonly why: string }
 
 export const alternativesMax = 5
-// Maximum number of parts between commas in a name: listed names have at most three commas.
+// Maximum number of parts between commas in a name, because listed names have at most three commas.
 const namePartsMax = 4
 
 /**

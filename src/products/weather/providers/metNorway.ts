@@ -216,7 +216,7 @@ function isContinued(
   return near.length > 0 && near.every(isNear)
 }
 
-/** Omits the last steps of MET Norway, which lack sky and precipitation. */
+/** Omits the last steps of MET Norway, because they lack sky and precipitation. */
 function forecastOf(steps: readonly Step[], fromMs: number): readonly ForecastStep[] {
   return steps.flatMap(({ celsius, symbolCode, ...step }): ForecastStep[] => {
     if (step.timeMs < fromMs || celsius === undefined || symbolCode === undefined) return []

@@ -124,7 +124,7 @@ export function tenths(value: number): number {
   return Math.round(value * 10) / 10 + 0
 }
 
-/** Rounds a coordinate to four decimals, a precision of about eleven metres. MET Norway refuses more decimals. */
+/** Rounds a coordinate to four decimals, a precision of about eleven metres, because MET Norway refuses more decimals. */
 export function coordinate(degrees: number): string {
   return String(Number(degrees.toFixed(4)) + 0)
 }
