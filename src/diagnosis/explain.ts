@@ -16,7 +16,7 @@ import type { Explanation } from './explanation.ts'
 import { readSubject, type Subject } from './readSubject.ts'
 import { ruleVerdicts } from './ruleVerdicts.ts'
 import { type ChainAnswer, chainStatement, ledgerStatement, quoteStatement } from './statements.ts'
-import { arrivedBaseUnits, payerOf, termsOfOneMint } from './transferFacts.ts'
+import { arrivedBaseUnits, senderTo, termsOfOneMint } from './transferFacts.ts'
 
 export interface ExplainDeps {
   readonly clock: Clock
@@ -156,7 +156,8 @@ async function judge(deps: ExplainDeps, question: JudgeQuestion) {
   if (answer.kind !== 'found' || first === undefined || (recorded !== undefined && recorded.kind !== 'payment'))
     return { quote: asked, rules: [], buys: [] }
   const { record } = answer
-  const wallet = settlement?.wallet ?? (asked === undefined ? payerOf(record, terms) : walletOfQuote(asked))
+  const sender = senderTo(record, terms) ?? record.signers[0]
+  const wallet = settlement?.wallet ?? (asked === undefined ? sender : walletOfQuote(asked))
   if (wallet === undefined) return { quote: asked, rules: [], buys: [] }
   // A node may not know the time of a new block yet.
   const landedAtMs = record.blockTimeMs ?? nowMs

@@ -7,7 +7,7 @@ import { type FinalityReader, type ListedSignature, listedMax } from '../payment
 import { transactionReference } from '../payment/paymentReference.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { PaymentFacts } from '../reports/paymentFacts.ts'
-import { arrivedBaseUnits, payerOf } from './transferFacts.ts'
+import { arrivedBaseUnits, senderTo } from './transferFacts.ts'
 
 export interface ReconcileDeps {
   readonly clock: Clock
@@ -118,7 +118,7 @@ async function examine(deps: ReconcileDeps, { signature, memo }: ListedSignature
     signature,
     blockTime: blockTimeMs === undefined ? null : isoTime(blockTimeMs),
     baseUnits: baseUnits.toString(),
-    wallet: baseUnits > 0n ? (payerOf(finding.record, wallets) ?? null) : null,
+    wallet: baseUnits > 0n ? (senderTo(finding.record, wallets) ?? null) : null,
     proposal: proposalFor(signature, baseUnits, memo),
   })
 }

@@ -18,7 +18,7 @@ import type { PaymentTerms } from '../payment/settlement.ts'
 import type { PaymentFacts } from '../reports/paymentFacts.ts'
 import type { RefundLine } from '../reports/refundLines.ts'
 import type { RefundStore } from '../store/refundStore.ts'
-import { arrivedBaseUnits, payerOf, termsOfOneMint } from './transferFacts.ts'
+import { arrivedBaseUnits, senderTo, termsOfOneMint } from './transferFacts.ts'
 
 export interface DecisionDeps {
   readonly clock: Clock
@@ -167,7 +167,7 @@ async function decideTransfer(
   const receivedBaseUnits = record.failure === undefined ? arrivedBaseUnits(record, wallets) : 0n
   if (receivedBaseUnits <= 0n) return 'no token of ours arrived in a payment wallet by this transaction'
   const mint = assertPresent(wallets[0], 'there is a payment wallet').mint
-  const wallet = payerOf(record, wallets)
+  const wallet = senderTo(record, wallets)
   return decideUnmatched(before, { wallet, mint, receivedBaseUnits, slot: record.slot })
 }
 

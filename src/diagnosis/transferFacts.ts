@@ -1,4 +1,5 @@
 import type { Address } from '@tollbook/core/address'
+import { senderOf } from '../payment/finality.ts'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 
@@ -20,13 +21,10 @@ export function burnedBaseUnits({ movements }: Pick<TransactionRecord, 'movement
     .reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n)
 }
 
-/** The service owes unmatched tokens to this wallet: the authority of the largest transfer, or else the first signer. */
-export function payerOf({ movements, signers }: TransactionRecord, wallets: Wallets): Address | undefined {
-  const sent = movements
-    .filter((movement) => movement.kind === 'transfer')
-    .filter(({ destination }) => wallets.some(({ paymentTokenAccount }) => paymentTokenAccount === destination))
-    .toSorted((one, other) => (one.amountBaseUnits > other.amountBaseUnits ? -1 : 1))
-  return sent[0]?.authority ?? signers[0]
+/** Returns the wallet that sent the tokens, as the search for transfers records it. Callers pass wallets of one mint. */
+export function senderTo(record: TransactionRecord, wallets: Wallets): Address | undefined {
+  const accounts = wallets.map(({ paymentTokenAccount }) => paymentTokenAccount)
+  return wallets[0] && senderOf(record, wallets[0].mint, accounts)
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   type TokenDeliverySource,
   mintOf,
   type ReceivedTransfer,
+  senderOf,
 } from '../payment/finality.ts'
 import type { ChainReader } from '../payment/chainReader.ts'
 import type { Presentations } from '../payment/presentations.ts'
@@ -203,22 +204,4 @@ function changeOf({ balances }: TransactionRecord, mint: Address, ownAccounts: r
   return balances
     .filter((balance) => ownAccounts.includes(balance.tokenAccount) && balance.mint === mint)
     .reduce((sum, { beforeBaseUnits, afterBaseUnits }) => sum + afterBaseUnits - beforeBaseUnits, 0n)
-}
-
-/** Returns the sender of most of the amount: the owner of the source account, or its authority if no owner is shown. */
-function senderOf(
-  { movements, balances }: TransactionRecord,
-  mint: Address,
-  ownAccounts: readonly Address[],
-): Address | undefined {
-  const sent = new Map<Address, bigint>()
-  for (const movement of movements) {
-    if (movement.kind !== 'transfer' || movement.mint !== mint) continue
-    if (!ownAccounts.includes(movement.destination) || ownAccounts.includes(movement.source)) continue
-    const account = balances.find(({ tokenAccount }) => tokenAccount === movement.source)
-    const owner = account?.ownersSeen[0] ?? movement.authority
-    sent.set(owner, (sent.get(owner) ?? 0n) + movement.amountBaseUnits)
-  }
-  const [most] = [...sent].toSorted(([, one], [, other]) => (one < other ? 1 : one > other ? -1 : 0))
-  return most?.[0]
 }

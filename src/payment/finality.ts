@@ -8,6 +8,7 @@ import { refundEvent } from './refund.ts'
 import type { Price } from '@tollbook/core/quote'
 import { heldForCallerBaseUnits, isPaidWhole } from './settlement.ts'
 import { isDebit, isDepositPrice } from './tabSettlement.ts'
+import type { TransactionRecord } from './transactionRecord.ts'
 
 /*
  * A decision is undefined if its step does not apply to the state. In this file, `decideExpiry` alone ends an attempt,
@@ -146,6 +147,28 @@ export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer)
   assert(transfer.slot >= 0, 'a transfer landed in a slot')
   if (state.phase !== 'unknown' && state.phase !== 'submitted' && state.phase !== 'reversed') return undefined
   return { step: 'payment.unmatch', events: [{ kind: 'TransferReceived', ...transfer }] }
+}
+
+/**
+ * Returns the wallet outside that sent most of the tokens to the service's accounts: the owner of the source account,
+ * or its authority if no owner is shown. Undefined without a transfer, for example if the tokens were minted.
+ */
+export function senderOf(
+  { movements, balances }: Pick<TransactionRecord, 'movements' | 'balances'>,
+  mint: Address,
+  ownAccounts: readonly Address[],
+): Address | undefined {
+  assert(ownAccounts.length > 0, 'tokens are sent to an account of the service')
+  const sent = new Map<Address, bigint>()
+  for (const movement of movements) {
+    if (movement.kind !== 'transfer' || movement.mint !== mint) continue
+    if (!ownAccounts.includes(movement.destination) || ownAccounts.includes(movement.source)) continue
+    const account = balances.find(({ tokenAccount }) => tokenAccount === movement.source)
+    const owner = account?.ownersSeen[0] ?? movement.authority
+    sent.set(owner, (sent.get(owner) ?? 0n) + movement.amountBaseUnits)
+  }
+  const [most] = [...sent].toSorted(([, one], [, other]) => (one < other ? 1 : one > other ? -1 : 0))
+  return most?.[0]
 }
 
 /** Records tokens of a second mint in one transaction. Their stream is identified by the signature and the mint. */

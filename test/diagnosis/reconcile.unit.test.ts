@@ -61,8 +61,16 @@ function open(transactions: readonly Landed[], { recorded = [] as readonly Lande
             slot: 1,
             blockTimeMs: 0,
             failure: undefined,
-            signers: [payer],
-            movements: [],
+            signers: [],
+            movements: balances.map(({ tokenAccount }) => ({
+              kind: 'transfer' as const,
+              tokenProgram: account,
+              mint: sampleMint,
+              source: payer,
+              destination: tokenAccount,
+              authority: payer,
+              amountBaseUnits: 1n,
+            })),
             memos: [],
           }
           return { kind: 'found', slot: 1, nodes: 1, isAgreed: true, record: { ...record, balances, bytes: undefined } }

@@ -131,6 +131,7 @@ test.each([
     'no token of ours arrived',
   ],
   ['finance, if nothing arrived', {}, { balances: [] }, 'no token of ours arrived'],
+  ['finance, if the tokens were minted', {}, {}, 'no sender that could be paid back'],
 ] as const)('a transfer is not recorded by %s', async (_, more, landed, why) => {
   const { deps } = openLedger()
   const terms = termsOf(price.mint)

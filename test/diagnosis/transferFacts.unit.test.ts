@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Address } from '@tollbook/core/address'
 import { chainStatement } from '../../src/diagnosis/statements.ts'
-import { arrivedBaseUnits, burnedBaseUnits, payerOf, termsOfOneMint } from '../../src/diagnosis/transferFacts.ts'
+import { arrivedBaseUnits, burnedBaseUnits, senderTo, termsOfOneMint } from '../../src/diagnosis/transferFacts.ts'
 import type { TokenMovement, TransactionRecord } from '../../src/payment/transactionRecord.ts'
 import { sampleAddress } from '../store/samplePayment.ts'
 
@@ -51,16 +52,16 @@ test('burns of any account count in the mint that is asked for, and transfers do
   expect(burnedBaseUnits({ movements }, [termsOf(token)])).toBe(7n)
 })
 
-test('unmatched tokens are owed to the authority of the largest transfer to us, or else to the first signer', () => {
-  const movements = [
-    transfer(other, former, 1_000n),
-    transfer(ours, dollar, 3n),
-    transfer(ours, other, 9n),
-    transfer(ours, token, 4n),
-  ]
-  expect(payerOf(recordOf({ movements }), [termsOf()])).toBe(other)
-  expect(payerOf(recordOf({ movements: [transfer(other, former, 1n)] }), [termsOf()])).toBe(signer)
-  expect(payerOf(recordOf({ signers: [] }), [termsOf()])).toBeUndefined()
+test('the sender owns the account outside from which most tokens of the mint came, although a delegate signed', () => {
+  const toUs = (source: Address, authority: Address, amountBaseUnits: bigint): TokenMovement => {
+    return { kind: 'transfer', tokenProgram: token, mint: token, destination: ours, source, authority, amountBaseUnits }
+  }
+  const wallets = [termsOf(), termsOf(token, former)]
+  const balances = [{ ...change(other), ownersSeen: [dollar] }]
+  const movements = [toUs(former, token, 1_000n), toUs(other, signer, 9n), toUs(token, token, 4n)]
+  expect(senderTo(recordOf({ movements, balances }), wallets)).toBe(dollar)
+  expect(senderTo(recordOf({ movements }), wallets), 'no owner is shown').toBe(signer)
+  expect(senderTo(recordOf({ movements: [transfer(other, former, 1n)] }), wallets)).toBeUndefined()
 })
 
 test('amounts are those of the mint that was paid, or else that arrived, or else of the token', () => {
