@@ -44,7 +44,7 @@ export async function captureScreenshot(page: Page, order: ScreenshotOrder): Pro
 
 async function pageArea(page: Page, order: ScreenshotOrder) {
   const { width, height } = order
-  const pageHeight = await contentHeight(page)
+  const pageHeight = Math.ceil((await layoutOf(page)).cssContentSize.height)
   const heightMax = heightMaxOf(order)
   const clip = { x: 0, y: 0, width, height: Math.min(Math.max(pageHeight, height), heightMax) }
   return { clip, isCut: pageHeight > heightMax }
@@ -56,10 +56,14 @@ async function elementArea(page: Page, order: ScreenshotOrder, selector: string)
   const box = await found?.boundingBox()
   if (box === undefined || box === null || box.width < 1 || box.height < 1)
     throw new RenderFailure('unreachable', `no visible element of the page matches element: ${selector}`)
+  // The box is relative to the viewport, which the URL's fragment or a script may have scrolled, and the clip to the
+  // document.
+  const { pageX, pageY } = (await layoutOf(page)).cssVisualViewport
   // An element can be wider than the viewport, so cut it at the width of the order.
   const size = { width: Math.ceil(Math.min(box.width, width)), height: Math.ceil(box.height) }
   const heightMax = heightMaxOf({ ...order, width: size.width })
-  const clip = { x: Math.max(box.x, 0), y: Math.max(box.y, 0), ...size, height: Math.min(size.height, heightMax) }
+  const [x, y] = [Math.max(box.x + pageX, 0), Math.max(box.y + pageY, 0)]
+  const clip = { x, y, ...size, height: Math.min(size.height, heightMax) }
   return { clip, isCut: size.height > heightMax || size.width < Math.floor(box.width) }
 }
 
@@ -68,12 +72,12 @@ function pictureOf(bytes: Uint8Array, clipped: boolean): CapturedPage {
   return { bytes, clipped, missing: [] }
 }
 
-/** Reads the height from the browser, because scripts of the page can report any value. */
-async function contentHeight(page: Page): Promise<number> {
+/** Reads the layout from the browser, because scripts of the page can report any value. */
+async function layoutOf(page: Page) {
   const session = await page.createCDPSession()
-  const { cssContentSize } = await session.send('Page.getLayoutMetrics')
+  const layout = await session.send('Page.getLayoutMetrics')
   await session.detach()
-  return Math.ceil(cssContentSize.height)
+  return layout
 }
 
 /**

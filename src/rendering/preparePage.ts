@@ -12,12 +12,17 @@ export async function preparePage(page: Page, { page: target, viewport, options 
   await Promise.all([
     page.setViewport({ ...viewport, hasTouch: viewport.isMobile }),
     setLocale(page, locale),
-    ...(timezone === undefined ? [] : [page.emulateTimezone(timezone)]),
+    ...(timezone === undefined ? [] : [page.emulateTimezone(properlySpelled(timezone))]),
     ...(colorScheme === undefined
       ? []
       : [page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: colorScheme }])]),
     ...(geolocation === undefined || !('url' in target) ? [] : [setPosition(page, target.url, geolocation)]),
   ])
+}
+
+/** Chromium distinguishes the case of a time zone, unlike `Intl`, which checked the order. */
+function properlySpelled(timeZone: string): string {
+  return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
 }
 
 /** `navigator.language` follows the accepted languages, and `Intl` the locale. */

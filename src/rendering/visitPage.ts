@@ -51,7 +51,7 @@ async function arriveAndSettle(page: Page, task: RenderTask, deps: WatchedVisit)
   const httpStatus = await arrive(page, task, { ...deps, world })
   watch.check()
   if (task.isPrinted) await page.emulateMediaType('print')
-  if (task.options.hide !== undefined) await world.run(addHidingRule, task.options.hide)
+  if (task.options.hide !== undefined) await hideElements(world, task.options.hide)
   const unsettled = await settlePage({ page, world, requests, timers, sockets, scroll: task.scroll }, task.options)
   loading.forget()
   await world.run(finishAnimations)
@@ -84,9 +84,18 @@ const finishAnimations = `() => {
     if (animation.timeline === document.timeline && animation.playbackRate > 0 && Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish()
 }`
 
+async function hideElements(world: PageWorld, selectors: string): Promise<void> {
+  if ((await world.run(addHidingRule, selectors)) === 'unreadable')
+    throw new RenderFailure('unreachable', `the browser does not understand the selectors of hide: ${selectors}`)
+}
+
 const addHidingRule = `(selectors) => {
   const sheet = new CSSStyleSheet()
-  sheet.insertRule(selectors + ' { display: none !important }')
+  try {
+    sheet.insertRule(selectors + ' { display: none !important }')
+  } catch {
+    return 'unreadable'
+  }
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
 }`
 

@@ -43,6 +43,7 @@ describe('a screenshot', () => {
     [{ width: 400.5 }, 'width: must be a whole number from 320 to 3840'],
     [{ delay: 5_001 }, 'delay: must be a whole number from 0 to 5000'],
     [{ locale: 'de_CH' }, 'locale: must be a BCP 47 language tag such as de-CH'],
+    [{ locale: 'und-Latn' }, 'locale: must be a BCP 47 language tag such as de-CH'],
     [{ timezone: 'Mars/Olympus' }, 'timezone: must be an IANA time zone such as Europe/Zurich'],
     [{ timezone: '+02:00' }, 'timezone: must be an IANA time zone such as Europe/Zurich'],
     [{ hide: 'a{b}' }, 'hide: must be a CSS selector of 1 to 200 characters'],

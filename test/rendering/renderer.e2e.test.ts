@@ -26,6 +26,7 @@ const pages: Record<string, (request: IncomingMessage, response: ServerResponse)
     response.end()
   },
   '/parts': (_request, response) => response.end(parts),
+  '/deep': (_request, response) => response.end(deep),
   '/paper': (_request, response) => response.end('<style>@page{size:300px 200px}</style>hello'),
   '/glyphs': (_request, response) =>
     response.end('<meta charset="utf-8"><p>ASCII, é, α and \u{11f04}\u{11f04}\u{11f05}'),
@@ -77,6 +78,9 @@ const parts = `<body style="margin:0"><div id="banner" style="height:300px">cook
   document.body.insertAdjacentHTML('beforeend', '<p id="late">late')
   fetch('/said?what=' + document.querySelector('#part').getBoundingClientRect().top)
 }, 300)</script>`
+
+const deep = `<style>body{margin:0}div{height:2000px}#part{height:50px;background:teal}</style>
+<div></div><div id="part">part</div><div></div>`
 
 let lazyAsked = 0
 const redPixel = Buffer.from(
@@ -168,7 +172,7 @@ describe.skipIf(opened === undefined)('a page', () => {
         fullPage: false,
         deviceScale: 2,
         locale: 'de-CH',
-        timezone: 'Europe/Zurich',
+        timezone: 'europe/zurich',
         colorScheme: 'dark',
         geolocation: { latitude: 47, longitude: 8 },
       },
@@ -191,6 +195,19 @@ describe.skipIf(opened === undefined)('a page', () => {
     expect(said).toBe('0')
     const absent = renderer().screenshot({ ...order, element: '#never' }, buyer())
     await expect(absent).rejects.toMatchObject({ kind: 'unreachable', message: expect.stringContaining('#never') })
+    const unreadable = renderer().screenshot({ ...order, hide: 'text/cookies' }, buyer())
+    await expect(unreadable).rejects.toMatchObject({ message: expect.stringContaining('hide: text/cookies') })
+  })
+
+  test('is captured at the same element although its address scrolls to it', async () => {
+    const order = { width: 640, height: 480, fullPage: false, element: '#part' }
+    const [plain, scrolled] = await Promise.all(
+      ['', '#part'].map((fragment) =>
+        renderer().screenshot({ ...order, url: `http://site.test:${port}/deep${fragment}` }, buyer()),
+      ),
+    )
+    expect(pictureSize(assertPresent(scrolled, 'it is captured').bytes, 'png')).toEqual({ width: 640, height: 50 })
+    expect(scrolled?.bytes).toEqual(plain?.bytes)
   })
 
   test('brings lazy content into view, and counts the characters that no font has', async () => {

@@ -16,7 +16,9 @@ export const selector = text({
 const locale = text({
   expected: 'a BCP 47 language tag such as de-CH',
   shown: { minLength: 2, maxLength: tagLengthMax },
-  test: (value) => value.length <= tagLengthMax && succeeds(() => Intl.getCanonicalLocales(value)),
+  // The browser refuses the language `und`, which stands for any language.
+  test: (value) =>
+    value.length <= tagLengthMax && succeeds(() => Intl.getCanonicalLocales(value)) && !/^und(-|$)/i.test(value),
 })
 
 const timezone = text({
