@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { tokensPerMessage } from '../../src/pricing/tokenCount.ts'
+import { silentLog } from '../../src/machine/log.ts'
 import { usageOf } from '../../src/products/chat/chatUsage.ts'
+import { createChatServer } from '../../src/products/chat/server/chatServer.ts'
 import type { Endpoint } from '../../src/product/endpoint.ts'
 import type { Outcome } from '../../src/product/product.ts'
 import { assert } from '@tollbook/core/assert'
@@ -36,6 +38,16 @@ beforeEach(resetChat)
 afterEach(() => {
   vi.useRealTimers()
   expect(seen.logged).not.toContain('sk-very')
+})
+
+test.each([
+  ['http://ollama:11434/v1', 'self-hosted'],
+  ['http://gpu.internal/v1', 'self-hosted'],
+  ['https://api.openai.com/v1', 'api.openai.com'],
+])('the source of a reply names public hosts only: %s', (baseUrl, name) => {
+  const deps = { clock, log: silentLog, version: '0', contact: 'x', onCall: () => undefined }
+  const options = { label: 'ai-1', baseUrl, models: ['m'] as const, apiKey: undefined, timeoutMs: 1, silentMsMax: 1 }
+  expect(createChatServer(deps, options).name).toBe(name)
 })
 
 test('a server that reports more than is possible is believed up to the bytes of the messages and the limit of the reply', () => {

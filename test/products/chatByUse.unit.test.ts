@@ -105,6 +105,7 @@ test('an estimate is at most the tokens that the reply may have', () => {
 test.each([
   ['one event', ['data: a\n\n'], ['a']],
   ['an event of two lines, cut anywhere', ['da', 'ta:  a\r\nda', 'ta:b\r\n\r', '\n'], [' a\nb']],
+  ['lines that end in CR', ['data: a\rdata:b\r\rdata: c\r', '\n\r\n'], ['a\nb', 'c']],
   ['other fields and comments', [': hi\nevent: x\nid: 1\ndata: a\n\nretry: 1\n\n'], ['a']],
   ['a last event without its end', ['data: a\n\ndata: b'], ['a', 'b']],
   ['a last event of two lines without its end', ['data: a\ndata: b'], ['a\nb']],
@@ -114,6 +115,18 @@ test.each([
     yield* pieces.map((piece) => Buffer.from(piece))
   })()
   expect(await allOf(eventData(body))).toEqual(events)
+})
+
+test.each(['', 'null'])('a chunk whose finish reason is the text %j does not end the reply', async (unfinished) => {
+  const chunk = (content: string, reason: string) =>
+    `data: ${JSON.stringify({ choices: [{ delta: { content }, finish_reason: reason }] })}\n\n`
+  const body = `${chunk('Hi', unfinished)}${chunk('!', 'length')}data: [DONE]\n\n`
+  first.script(answersText(200, body, { 'content-type': 'text/event-stream' }))
+  const outcome = await orderOf({ message: 'a', stream: true }).deliver(job)
+  assert(outcome.kind === 'stream', 'it is a stream')
+  expect(Buffer.concat(await allOf(outcome.chunks)).toString()).toContain('"finishReason":"length"')
+  first.script(says({}, { finish_reason: unfinished }))
+  expect(await orderOf({ message: 'a' }).deliver(job)).toMatchObject({ meta: { finishReason: 'unknown' } })
 })
 
 test('an event is bounded, whether it has many lines or one', async () => {
@@ -143,6 +156,14 @@ test('of the two names of the token limit the newer one counts, and one text tha
     stop: ['END'],
     seed: 1,
     top_p: 0.5,
+  })
+})
+
+test('a reply whose server reports no tokens at all is charged by an estimate', async () => {
+  first.script(says({ usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } }))
+  expect(await orderOf({ message: '12345678' }).deliver(job)).toMatchObject({
+    data: { usage: { promptTokens: null, completionTokens: null, totalTokens: null } },
+    usage: { input: 6, output: 1, isEstimated: true },
   })
 })
 

@@ -17,7 +17,8 @@ export interface AnsweringServer {
   readonly model: string
 }
 
-const count = z.int().min(0).nullish().catch(null)
+// Some servers report zero for counts that they do not know. A reply and its messages have at least one token.
+const count = z.int().min(1).nullish().catch(null)
 const usage = z.object({ prompt_tokens: count, completion_tokens: count, total_tokens: count }).nullish().catch(null)
 const model = z.string().min(1).max(200).optional().catch(undefined)
 /**
@@ -26,7 +27,12 @@ const model = z.string().min(1).max(200).optional().catch(undefined)
  */
 const content = z.union([z.string(), z.array(z.object({ type: z.string(), text: z.string().optional() }))]).nullish()
 const written = { content, refusal: z.string().nullish() }
-const inChoice = { error: z.unknown().optional(), finish_reason: z.string().nullish() }
+// In unfinished chunks, versions of Ollama and SGLang send an empty reason, and of KoboldCpp the text `null`.
+const reason = z
+  .string()
+  .nullish()
+  .transform((text) => (text === '' || text === 'null' ? null : text))
+const inChoice = { error: z.unknown().optional(), finish_reason: reason }
 const inAnswer = { error: z.unknown().optional(), model, usage }
 const completion = z.object({
   ...inAnswer,

@@ -82,7 +82,9 @@ export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions)
 /** A private host becomes `self-hosted`, so that callers do not see names of the operator's network. */
 function publicNameOf(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
-  return findUrlProblem(`https://${hostname}/`) === undefined ? hostname : 'self-hosted'
+  // No public name has a single label, but a container such as `ollama` has.
+  const isPublic = /[.:]/.test(hostname) && findUrlProblem(`https://${hostname}/`) === undefined
+  return isPublic ? hostname : 'self-hosted'
 }
 
 const probeMs = 4_000

@@ -10,9 +10,10 @@ export async function* eventData(body: AsyncIterable<Uint8Array>): AsyncGenerato
   let data: string[] = []
   let size = 0
   for await (const chunk of body) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    // Lines end in LF, CRLF or CR. A CR at the end is kept, because its LF may be in the next chunk.
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/)
     rest = lines.pop() ?? ''
-    for (const line of lines.map((one) => one.replace(/\r$/, ''))) {
+    for (const line of lines) {
       size += line.length
       if (line === '' && data.length > 0) yield data.join('\n')
       if (line === '') [data, size] = [[], 0]
