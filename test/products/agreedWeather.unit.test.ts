@@ -138,6 +138,13 @@ describe('the weather of a place', () => {
     await Promise.all(begun)
   })
 
+  test('is not sold with a forecast that has no day', async () => {
+    // The sample has one step, of the early afternoon.
+    const { deliver } = open({ metNorway: metNorway(8.4), openMeteo: down })
+    expect(await deliver({ city: 'London', days: '2' })).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+    expect(await deliver({ city: 'London', hours: '1' })).toMatchObject({ kind: 'delivered' })
+  })
+
   test('of another place is not sold', async () => {
     const oslo = withField(['geometry', 'coordinates'], [10.75, 59.91, 12])
     const { deliver } = open({

@@ -46,6 +46,7 @@ describe('the figures of a coin', () => {
     ['a change of another size', { changeAmount: 10.7 }, { changeAmount: 12 }],
     ['a change of another sign', { changeAmount: 9.2 }, { changeAmount: -9.2 }],
     ['a change of everything', { changePercent: -99.9 }, { changePercent: -100 }],
+    ['a change of no coin', { changePercent: 1e9 }, { changePercent: 1.01e9 }],
     ['a price of no coin', { price: 1e8, marketCap: 1e10 }, { price: 1.01e8, marketCap: 1e10 }],
     ['a market of no coin', { marketCap: 1e14 }, { marketCap: 1.01e14 }],
     ['a volume of no coin', { volume: 1e14 }, { volume: 1.01e14 }],

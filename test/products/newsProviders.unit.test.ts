@@ -136,6 +136,12 @@ describe('GDELT', () => {
     })
   })
 
+  test('has titles with long white space, which do not block the process', { timeout: 5_000 }, async () => {
+    const more = { url: 'https://a.example/1', seendate: isoTime(sampleTimeMs - 60_000), domain: 'a.example' }
+    const title = `A${' '.repeat(120_000)}B`
+    expect(sold(await latest(open(json({ articles: [{ title, ...more }] })).gdelt))[0]?.title).toBe('A')
+  })
+
   test('knows nothing when it says {}', async () => {
     expect(await latest(open(sampleAnswer('gdelt/no-match-empty-object')).gdelt)).toEqual([])
   })

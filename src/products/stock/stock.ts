@@ -76,7 +76,7 @@ export const stock = defineProduct({
   answer,
   example: {
     order: { symbol: 'AAPL' },
-    answer: { symbol: 'AAPL', price: 271.36, change: '+1.25', changePercent: '+0.46%', volume: 41_238_900 },
+    answer: { symbol: 'AAPL', price: 271.36, change: '+1.25', changePercent: '+0.5%', volume: 41_238_900 },
   },
   providers: ['TWELVE_DATA', 'EODHD', 'YAHOO'],
   demo: { order: () => ({ symbol: 'AAPL' }), check: checkDemo },

@@ -12,6 +12,7 @@ import { geoNamesCredit } from '../../product/providerTerms.ts'
 import { withFigures, weatherAgreement } from './providers/weatherAgreement.ts'
 import { coordinate, type WeatherQuery, type WeatherReport } from './providers/weatherReport.ts'
 import { createSource, type AnswerSource } from '../../sourcing/source.ts'
+import { failureOfCode } from '../../sourcing/sourceFailure.ts'
 import { type WeatherData, weatherAnswer, weatherDataOf } from './weatherAnswer.ts'
 import { type WeatherOrder, weatherParameters } from './weatherParameters.ts'
 
@@ -48,12 +49,13 @@ const knownPlaces: readonly [WeatherQuery, ...WeatherQuery[]] = [
 const minute = 60 * 1000
 const day = 24 * 60 * minute
 const lastKnownMs = 180 * minute
+const what = 'weather report'
 
 function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
   const gazetteer = openGazetteer()
   const geocoding = createGeocoding(deps)
   const source = createSource<WeatherQuery, WeatherReport>(deps, {
-    what: 'weather report',
+    what,
     providers: [createMetNorway(deps), createOpenMeteo(deps)].map((one) => withFigures(deps.clock, one)),
     agreement: { ...weatherAgreement, keyOf: positionOf, lastKnown: createLastKnown(deps.clock, lastKnownMs) },
     keyOf: (query) => `${positionOf(query)}${query.isForecast === true ? ' forecast' : ''}`,
@@ -90,9 +92,12 @@ function openWeather(deps: ProviderDeps): ProductHandler<WeatherOrder> {
       const { place, alternatives, placeSource } = located
       const found = await source.ask(queryOf(order, place), payer)
       if (found.kind === 'failed') return found
+      const data = weatherDataOf(order, place, found.data)
+      // Do not sell an ordered forecast without a single hour or day.
+      if (data.hourly?.length === 0 || data.daily?.length === 0) return failureOfCode({ what }, 'UPSTREAM_FAILED')
       return {
         kind: 'delivered',
-        data: weatherDataOf(order, place, found.data),
+        data,
         meta: {
           ...found.meta,
           place: { ...place, source: placeSource },

@@ -87,7 +87,7 @@ export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): O
   const price = positive(figures.price, 'the price')
   const volume24h = positive(figures.volume, 'the volume')
   const marketCap = positive(figures.marketCap, 'the market capitalisation')
-  if (price > priceMax || marketCap > marketCapMax || volume24h > marketCapMax)
+  if (price > priceMax || marketCap > marketCapMax || volume24h > marketCapMax || changePercent > changePercentMax)
     throw new UpstreamFailure('incomplete', 'a figure that no coin has')
   refuseContradiction({ ...figures, price, marketCap, changePercent })
   return {
@@ -136,6 +136,8 @@ function detailsOf({ id, name, rank, high, low, supply }: CryptoFigures) {
 // Bounds that detect defective answers. They are far above the price of any coin and the value of all coins.
 const priceMax = 1e8
 const marketCapMax = 1e14
+// A larger text would have an exponent from 1e21 on, which is not a percentage of the specification.
+const changePercentMax = 1e9
 // Tolerate a difference of 20 %, because price, capitalisation and supply are from different moments.
 const contradictionMin = 0.2
 // Tolerate a difference of 5 %, because the day's range may be some minutes older than the price.

@@ -100,7 +100,7 @@ function refuseSpeech({ text }: Reply): void {
   throw new UpstreamFailure('bad_payload', 'gdelt answered in prose')
 }
 
-/** GDELT inserts spaces before and after punctuation in titles. */
+/** GDELT inserts spaces before and after punctuation in titles. The lookbehind keeps the time linear for long space. */
 function joinPunctuation(title: string): string {
-  return title.replace(/\s+([,.;:!?%)\]’])/g, '$1').replace(/([([])\s+/g, '$1')
+  return title.replace(/(?<!\s)\s+([,.;:!?%)\]’])/g, '$1').replace(/([([])\s+/g, '$1')
 }
