@@ -50,7 +50,7 @@ function read(file: string | undefined): ProductsFile {
   return readProductsFile(path, { readVariable, handlerTimeoutMs: sale.handlerTimeoutMs })
 }
 
-function check(deps: CommandDeps, { routes }: ProductsFile): number {
+function check(deps: CommandDeps, { routes, builtin }: ProductsFile): number {
   const sold = routes.map(({ route, prices }) => ({
     method: route.method,
     path: route.path,
@@ -67,10 +67,12 @@ function check(deps: CommandDeps, { routes }: ProductsFile): number {
     const more = others.length === 0 ? '' : ` and ${others.length} other prices`
     return `${method} ${path}  $${first}${more}${unit === null ? '' : `, on tabs by ${unit}`}  from ${upstream}`
   })
+  const names = builtin.filter(({ isOff }) => !isOff).map(({ name }) => name)
+  const builtinLines = names.map((name) => `${name}  built in`)
   printResult(
     deps,
-    { routes: sold },
-    [...lines, `the file has no mistakes and sells ${sold.length} products`].join('\n'),
+    { routes: sold, builtin: names },
+    [...lines, ...builtinLines, `the file has no mistakes and sells ${sold.length + names.length} products`].join('\n'),
   )
   return 0
 }

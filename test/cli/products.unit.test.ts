@@ -84,6 +84,13 @@ test('check lists what the file sells', async () => {
   ])
 })
 
+test('check lists the built-in products that the file sells', async () => {
+  const builtin = join(dirname(file), 'builtin.yaml')
+  writeFileSync(builtin, 'version: 1\nbuiltin: [weather, { name: qrcode, off: true }, { name: pdf, price: "0.1" }]\n')
+  const { stdout, code } = await run('check', builtin)
+  expect([code, JSON.parse(stdout)]).toEqual([0, { routes: [], builtin: ['weather', 'pdf'] }])
+})
+
 test('import prints entries that the check accepts, and its remarks on stderr', async () => {
   const imported = join(dirname(file), 'imported.yaml')
   const document = join(dirname(file), 'api.json')
