@@ -231,6 +231,7 @@ describe('a refund that finance grants', () => {
     ['of more than its price', () => grant({ amountBaseUnits: String(required + 1) }), 'refund_differs'],
     ['of nothing', () => grant({ amountBaseUnits: '0' }), 'refund_differs'],
     ['to another wallet', () => grant({ wallet: sampleAddress() }), 'owner_differs'],
+    ['in another mint', () => grant({ mint: sampleAddress() }), 'owner_differs'],
     ['before the payment is final', () => grant({}, served()), 'lifecycle_impossible'],
     ['a second time', () => grant({}, grant({})), 'lifecycle_impossible'],
     ['in the stream of another payment', () => grant({}, final(), `refund:${signed(9)}`), 'lifecycle_impossible'],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { tabsOf } from '../../packages/audit/src/kinds/tabs.ts'
 import { assertPresent } from '@tollbook/core/assert'
-import { decodeBase58, encodeBase58 } from '@tollbook/core/base58'
+import { encodeBase58 } from '@tollbook/core/base58'
 import { isoTime } from '@tollbook/core/clock'
 import { ed25519Signer } from '@tollbook/core/ed25519'
 import { debitMessage, tabTermsHash } from '@tollbook/core/tab'
@@ -9,10 +9,8 @@ import { readAddress } from '@tollbook/core/address'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { sampleAddress } from '../store/samplePayment.ts'
 import {
-  attempt,
   blockTimeMs,
   burn,
-  claimed,
   dollarPrice,
   type Fields,
   fulfilled,
@@ -20,93 +18,33 @@ import {
   price,
   required,
   type ReplayedLedger,
-  settlement,
   signed,
   wallet,
 } from './replayedLedger.ts'
+import {
+  hourMs,
+  endpoint,
+  deposit,
+  tabOf,
+  tab,
+  stream,
+  depositOf,
+  terms,
+  buyDeposit,
+  openTab,
+  captured,
+  failed,
+  returned,
+  debit,
+  capture,
+  release,
+  replaceKeys,
+  close,
+} from './replayedTab.ts'
 
 /* The rules of the auditor for tabs, on bodies written by hand. */
 
-const hourMs = 3_600_000
-const endpoint = '/api/tabs'
-const deposit = `solana:${signed(3)}`
-const bytesOf = (seed: number) => assertPresent(decodeBase58(signed(seed), 64), 'a signature has 64 bytes')
-const tabOf = (seed: number) => encodeBase58(bytesOf(seed).slice(0, 16))
-const tab = tabOf(3)
-const stream = `tab:${tab}`
-
-/** The price of a deposit that pays for five requests at this price. */
-function depositOf(of: typeof price) {
-  const requiredBaseUnits = String(5 * Number(of.requiredBaseUnits))
-  const { priceMicroUsd, tokenPriceAttoUsd, mint, decimals } = of
-  const shares = [{ account: 'prepaid', baseUnits: requiredBaseUnits }]
-  const common = { endpoint, mint, decimals, tokenPriceAttoUsd, requiredBaseUnits, burnBaseUnits: '0', shares }
-  return { ...common, priceMicroUsd: String(5 * Number(priceMicroUsd)) }
-}
-
-const terms = {
-  sessionKey: null,
-  bearerHash: 'ab',
-  maxPerRequestBaseUnits: String(required),
-  maxPerDayBaseUnits: null,
-  endsAtMs: blockTimeMs + hourMs,
-}
-
-interface Opening {
-  readonly of?: typeof price
-  readonly terms?: Fields
-  readonly opened?: Fields
-  readonly metered?: readonly Fields[]
-}
-
-const buyDeposit = (ledger: ReplayedLedger, of: typeof price, reference = deposit): ReplayedLedger => {
-  const { mint, requiredBaseUnits } = depositOf(of)
-  const paid = { price: depositOf(of), burnedBaseUnits: '0', receivedBaseUnits: requiredBaseUnits, reference }
-  const claim = { ...claimed, endpoint, mint, exposedBaseUnits: requiredBaseUnits }
-  return ledger.append(reference, ['PaymentVerified', settlement(paid)], ['ProofClaimed', claim])
-}
-
-function openTab({ of = price, terms: given = {}, opened = {}, metered = [] }: Opening = {}): ReplayedLedger {
-  const prices = [price, dollarPrice, depositOf(price), depositOf(dollarPrice)]
-  const ledger = buyDeposit(listed({ prices, ...(metered.length === 0 ? {} : { metered }) }), of)
-  const { mint, requiredBaseUnits: depositBaseUnits } = depositOf(of)
-  const fields = { tab, mint, wallet, depositBaseUnits, terms: { ...terms, ...given }, ...opened }
-  return ledger.append(deposit, ['RequestFulfilled', fulfilled], ['TabOpened', fields])
-}
-
-const debited: Fields = {
-  ...attempt,
-  tab,
-  number: '1',
-  deposit,
-  slot: 100,
-  blockTimeMs,
-  wallet,
-  price,
-  priceList: 1,
-  leaseMs: 60_000,
-  orderDigest: 'ab',
-  bearerHash: 'ab',
-  signed: null,
-  lifecycle: 0,
-}
 const { mint, shares } = price
-const captured: Fields = { attempt: 1, answerDigest: 'cd', mint, burnBaseUnits: String(burn), shares }
-const failed: Fields = { ...attempt, reason: 'no_data', mint, exposedBaseUnits: '0' }
-const returned: Fields = { tab, mint, baseUnits: String(required) }
-
-const debit = (given: Fields = {}, ledger = openTab(), atMs = blockTimeMs) =>
-  ledger.append(`${stream}:1`, ['TabDebited', { ...debited, ...given }, atMs])
-const capture = (given: Fields = {}, ledger = debit()) =>
-  ledger.append(`${stream}:1`, ['TabCaptured', { ...captured, ...given }])
-const release = (given: Fields = {}, ledger = debit()) =>
-  ledger.append(`${stream}:1`, ['RequestFailed', failed], ['TabReturned', { ...returned, ...given }])
-const replaceKeys = (ledger: ReplayedLedger) =>
-  ledger.append(stream, ['TabKeyReplaced', { tab, sessionKey: null, bearerHash: 'cd' }])
-const close = (given: Fields = {}, ledger = openTab(), atMs = blockTimeMs) => {
-  const closed = { tab, mint, wallet, restBaseUnits: String(5 * required), by: 'wallet', ...given }
-  return ledger.append(stream, ['TabClosed', closed, atMs])
-}
 
 test('a tab that is used as its terms say leaves no finding', () => {
   const ledger = capture()
@@ -263,6 +201,16 @@ describe('a second deposit', () => {
     ).toContain('lifecycle_impossible')
     const closed = close({ restBaseUnits: '0', by: 'reversal' })
     expect(closed.append(deposit, ...reversal(5 * required, 1)).codes()).toContain('reversal_differs')
+  })
+
+  test('that the chain drops takes nothing back from another tab', () => {
+    const prepaid = { mint, wallet, depositBaseUnits: String(5 * required), terms }
+    const two = buyDeposit(openTab(), price, reference)
+      .append(reference, ['RequestFulfilled', fulfilled], ['TabOpened', { ...prepaid, tab: tabOf(5) }])
+      .append(`tab:${tabOf(5)}`, ['TabClosed', { tab: tabOf(5), mint, wallet, restBaseUnits: '0', by: 'wallet' }])
+    const [payment, [kind, takenBack]] = reversal(5 * required, 0)
+    const ledger = close({ restBaseUnits: '0', by: 'reversal' }, two)
+    expect(ledger.append(deposit, payment, [kind, { ...takenBack, tab: tabOf(5) }]).codes()).toEqual(['owner_differs'])
   })
 
   test('makes up for a loss of its tab, and for no more', () => {

@@ -7,7 +7,7 @@ import { AuditFault } from './auditFault.ts'
 import { type Cell, StoredRows, type TableOf } from './storedRows.ts'
 
 // Version of the state's format. Increase it with each change, because an older file would be read wrongly.
-const stateVersion = 12
+const stateVersion = 13
 // "toll" in ASCII. SQLite stores this number in the file, so a file of another program is rejected.
 const applicationId = 0x746f6c6c
 const privateFile = 0o600

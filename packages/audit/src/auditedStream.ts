@@ -39,8 +39,10 @@ export const auditedStream = z.object({
   overpaidBaseUnits: sum,
   /** Price of an answer that was started while the chain could still drop the payment. 0 when the exposure has ended. */
   exposedBaseUnits: sum,
-  /** Time of the block in which the payment was verified. `slot` is the slot in which the transaction was last found. */
+  /** Time of the block in which the payment was verified. For a debit, the time at which its last attempt took effect. */
   blockTimeMs: count,
+  /** Slot in which the payment was verified. `slot` is the slot in which the transaction was last found. */
+  verifiedSlot: count,
   slot: count,
   attempt: count,
   attemptId: text,

@@ -1,4 +1,4 @@
-import { depositKeysOf } from './kinds/tabs.ts'
+import { depositsOf } from './kinds/tabs.ts'
 import { hash } from 'node:crypto'
 import { readRows } from './copyRow.ts'
 import type { DatabaseSource } from './databaseSource.ts'
@@ -61,9 +61,10 @@ export async function matchKeys({ state, findings }: Replay, source: DatabaseSou
       absent: `${name} is missing: it could be burned again`,
     }
   })
-  const deposits = depositKeysOf(state).map(({ key, ...place }) => {
+  const deposits = Array.from(depositsOf(state), ([stream, { key, position }]) => {
     const name = 'the key of the deposit'
-    return { ...place, key: `${depositSpace} ${key}`, name, absent: `${name} is missing: the tab does not find it` }
+    const absent = `${name} is missing: the tab does not find it`
+    return { stream, position, key: `${depositSpace} ${key}`, name, absent }
   })
   for (const { key, stream, position, name, absent } of [...rounds, ...deposits]) {
     const row = stored.get(key)

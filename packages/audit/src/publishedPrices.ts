@@ -63,6 +63,7 @@ export class PublishedPrices {
   readonly #lastOffer: (...values: readonly (string | number)[]) => StateRow | undefined
   readonly #has: (...values: readonly (string | number)[]) => StateRow | undefined
   readonly #known: (number: number) => StateRow | undefined
+  readonly #inForce: (...values: readonly number[]) => StateRow | undefined
   readonly #meteredOf: (...values: readonly (string | number)[]) => StateRow | undefined
 
   constructor(state: AuditState) {
@@ -77,6 +78,7 @@ export class PublishedPrices {
       join lists on lists.id = listed.list where price = ? order by list desc limit 1`)
     this.#meteredOf = state.prepare('select terms from metered where number = ? and endpoint = ? and mint = ?')
     this.#known = state.prepare('select 1 from lists where number = ?')
+    this.#inForce = state.prepare('select 1 from lists where number = ? and coalesce(supersededAtMs, 1e300) >= ?')
     this.#has = state.prepare(
       `select 1 from lists join listed on listed.list = lists.id where number = ? and price = ?`,
     )
@@ -124,6 +126,11 @@ export class PublishedPrices {
 
   knows(number: number): boolean {
     return this.#known(number) !== undefined
+  }
+
+  /** False if the list was never published, or was replaced more than `offeredForMs` before this time. */
+  isInForce(number: number, atMs: number): boolean {
+    return this.#inForce(number, atMs - offeredForMs) !== undefined
   }
 
   /** True if the list has the price with this digest. */

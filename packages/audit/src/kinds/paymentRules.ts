@@ -43,6 +43,7 @@ export function judgeVerified(event: Of<'verified'>, at: Judged): void {
     overpaidBaseUnits: settlement.receivedBaseUnits - dueOf(settlement),
     isPaidWhole: isPaidWhole(settlement),
     blockTimeMs: evidence.blockTimeMs,
+    verifiedSlot: evidence.slot,
     slot: evidence.slot,
   } satisfies Partial<AuditedStream>)
 }
@@ -243,8 +244,11 @@ export function judgeRefundDue(event: Of<'refundDue'>, at: Judged): void {
 
 type Arrived = Of<'received'> | Of<'delivered'>
 
-export function judgeReceived({ stream, slot, mint }: Arrived, { row, blame }: Judged): void {
+export function judgeReceived({ stream, slot, mint }: Arrived, { row, blame, ledger }: Judged): void {
   expectOwnName(stream, blame)
+  // Only a payment that was reversed has a mint here. Its transaction may have an arrival in a second mint.
+  if (row.mint !== '' && ledger.streams.find(arrivalStream(signatureOf(stream), mint)) !== undefined)
+    blame('lifecycle_impossible', 'its tokens are on record as an arrival')
   Object.assign(row, { slot, mint })
 }
 
@@ -257,7 +261,7 @@ export function judgeArrival({ stream, slot, mint }: Arrived, { row, blame, ledg
   if (stream !== arrivalStream(signature, mint))
     blame('lifecycle_impossible', 'an arrival is named by its transaction and its mint')
   const first = ledger.streams.find(solanaStream(signature))
-  if (first === undefined || first.mint === mint)
+  if (first === undefined || first.mint === '' || first.mint === mint)
     blame('lifecycle_impossible', 'its transaction is not on record in another mint')
   Object.assign(row, { slot, mint })
 }

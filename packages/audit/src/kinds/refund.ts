@@ -75,10 +75,11 @@ function judgeApproved(event: z.output<typeof approved>, at: Judged): void {
 }
 
 function judgeGranted(event: z.output<typeof granted>, at: Judged): void {
-  const { wallet, amountBaseUnits, payment: name } = event
+  const { wallet, mint, amountBaseUnits, payment: name } = event
   const payment = findPayment(event, at)
   if (payment === undefined) return
   if (payment.wallet !== wallet) at.blame('owner_differs', `${wallet} did not pay ${name}`)
+  if (payment.mint !== mint) at.blame('owner_differs', 'another mint was paid')
   if (payment.state !== 'fulfilled.final') at.blame('lifecycle_impossible', `the payment is ${payment.state}`)
   if (amountBaseUnits === 0n || amountBaseUnits > payment.requiredBaseUnits)
     at.blame('refund_differs', `${amountBaseUnits} are refunded of a price of ${payment.requiredBaseUnits}`)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { baseUnits } from '../body.ts'
 import { bodyOf, type EventEntry, eventOf, type Judged } from './auditedKind.ts'
-import { noteDeposit, tabId, tabIdOfDeposit, tabsOf } from './tabs.ts'
+import { depositsOf, noteDeposit, tabId, tabIdOfDeposit, tabsOf } from './tabs.ts'
 
 /* Events of a deposit on a tab, in the stream of its payment: opening or top-up of the tab, and reversal. */
 
@@ -38,9 +38,10 @@ export const depositEvents: readonly EventEntry[] = [
       judgeDeposit(event, at)
       const { tab, wallet, mint, terms, stream } = event
       if (tab !== tabIdOfDeposit(stream)) at.blame('owner_differs', 'the tab has the id of another deposit')
-      const { slot, blockTimeMs } = at.row
+      const { verifiedSlot: slot, blockTimeMs } = at.row
       const facts = { ...terms, wallet, mint, deposit: stream, slot, blockTimeMs }
-      tabsOf(at.ledger.state).set(tab, { ...facts, lifecycle: 0, isClosed: false, lostBaseUnits: 0n })
+      const charges = { chargedByDay: new Map<number, bigint>(), returnedLaterBaseUnits: 0n }
+      tabsOf(at.ledger.state).set(tab, { ...facts, ...charges, lifecycle: 0, isClosed: false, lostBaseUnits: 0n })
     },
   }),
   eventOf(toppedUp, {
@@ -55,7 +56,8 @@ export const depositEvents: readonly EventEntry[] = [
   }),
   eventOf(reversed, {
     postings: ({ tab, takenBackBaseUnits }) => [[prepaidOn(tab), 'Expenses:ReversedPayments', takenBackBaseUnits]],
-    judge({ tab: id, takenBackBaseUnits, spentBaseUnits, mint }, { row, blame, ledger }) {
+    judge({ tab: id, stream, takenBackBaseUnits, spentBaseUnits, mint }, { row, blame, ledger }) {
+      if (depositsOf(ledger.state).get(stream)?.tab !== id) blame('owner_differs', 'the deposit is on another tab')
       const tab = tabsOf(ledger.state).get(id)
       if (tab === undefined || !tab.isClosed) blame('lifecycle_impossible', 'the tab is not closed')
       else tab.lostBaseUnits += spentBaseUnits
@@ -68,7 +70,7 @@ export const depositEvents: readonly EventEntry[] = [
 
 function judgeDeposit(event: Deposit, { row, blame, ledger, position }: Judged): void {
   const { tab, stream, wallet, mint, depositBaseUnits } = event
-  noteDeposit(ledger.state, tab, { stream, position })
+  noteDeposit(ledger.state, stream, { tab, position })
   if (wallet !== row.wallet || mint !== row.mint) blame('owner_differs', 'another wallet had paid')
   if (depositBaseUnits !== row.requiredBaseUnits) blame('distribution_differs', 'another amount was paid')
 }

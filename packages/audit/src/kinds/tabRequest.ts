@@ -7,11 +7,12 @@ import { price } from '../price.ts'
 import { partOfBurn, readMetered } from '../publishedPrices.ts'
 import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts'
 import { noteBurnOwed } from './burnsOwed.ts'
+import { clocksDifferMaxMs } from '../settingPeriods.ts'
 import { burnOwedEvent } from './payment.ts'
 import * as bodies from './paymentBodies.ts'
 import * as rules from './paymentRules.ts'
 import { prepaidOn } from './tabDeposit.ts'
-import { isSignedDebit, tabId, tabsOf } from './tabs.ts'
+import { countDebit, type EndedDebit, isSignedDebit, tabId, tabsOf } from './tabs.ts'
 import { chargeOfUse, findChargeProblem } from './usedTab.ts'
 
 /* Stream kind for a request on a tab. It holds an amount, then charges up to this amount or returns it. */
@@ -142,6 +143,11 @@ type Debited = z.output<typeof debited>
 // Permitted delay between the validity check of a debit and its record, because the append may have to wait.
 const recordedWithinMs = 60_000
 
+/** Time of a debit, for its limits in time. The service states `effectiveAt`, so the time of the record bounds it. */
+function timeOf({ effectiveAt }: Debited, { recordedAtMs }: Judged): number {
+  return Math.max(effectiveAt, recordedAtMs - clocksDifferMaxMs)
+}
+
 function judgeDebited(event: Debited, at: Judged): void {
   const { row, blame, ledger, recordedAtMs } = at
   const { price: listed, wallet, attempt, number, signed } = event
@@ -159,6 +165,8 @@ function judgeDebited(event: Debited, at: Judged): void {
       'price_not_published',
       `price list ${event.priceList} does not have this price for ${listed.endpoint}: ${unlisted}`,
     )
+  else if (!ledger.prices.isInForce(event.priceList, timeOf(event, at)))
+    blame('price_not_published', `price list ${event.priceList} was replaced long before`)
   judgeTab(event, at)
   // Skip debits by the bearer key, because they have no signature.
   if (signed !== null) {
@@ -166,7 +174,7 @@ function judgeDebited(event: Debited, at: Judged): void {
     if (!isSignedDebit({ tab: event.tab, number, origin, mint: listed.mint, signed }))
       blame('owner_differs', 'the session key did not sign the debit')
     if (listed.requiredBaseUnits > signed.maxBaseUnits) blame('payment_short', 'more is held than the payer permitted')
-    if (event.effectiveAt > signed.validUntilMs + recordedWithinMs)
+    if (timeOf(event, at) > signed.validUntilMs + recordedWithinMs)
       blame('lifecycle_impossible', 'the debit was no longer valid')
   }
   Object.assign(row, {
@@ -180,6 +188,7 @@ function judgeDebited(event: Debited, at: Judged): void {
     tokenBurnMint: listed.tokenBurn?.mint ?? '',
     tokenBurnBaseUnits: listed.tokenBurn?.baseUnits ?? 0n,
     overpaidBaseUnits: 0n,
+    blockTimeMs: event.effectiveAt,
     metered: ledger.prices.meteredOf(event.priceList, listed),
     attempt,
     attemptId: event.attemptId,
@@ -189,7 +198,8 @@ function judgeDebited(event: Debited, at: Judged): void {
   })
 }
 
-function judgeTab(event: Debited, { blame, ledger }: Judged): void {
+function judgeTab(event: Debited, at: Judged): void {
+  const { blame, ledger } = at
   const tab = tabsOf(ledger.state).get(event.tab)
   if (tab === undefined) return blame('lifecycle_impossible', 'no deposit opened the tab')
   const { price: listed, signed, bearerHash } = event
@@ -197,7 +207,7 @@ function judgeTab(event: Debited, { blame, ledger }: Judged): void {
   if (tab.deposit !== event.deposit || tab.slot !== event.slot || tab.blockTimeMs !== event.blockTimeMs)
     blame('owner_differs', 'another deposit opened the tab')
   if (tab.isClosed) blame('lifecycle_impossible', 'the tab is closed')
-  if (event.effectiveAt > tab.endsAtMs + recordedWithinMs) blame('lifecycle_impossible', 'the tab had ended')
+  if (timeOf(event, at) > tab.endsAtMs + recordedWithinMs) blame('lifecycle_impossible', 'the tab had ended')
   if (tab.lifecycle !== event.lifecycle)
     blame('lifecycle_impossible', `the lifecycle of the tab has ${tab.lifecycle} events, not ${event.lifecycle}`)
   const isHeld =
@@ -232,8 +242,22 @@ function judgeCaptured(event: Captured, at: Judged): void {
       : findChargeProblem(row.metered, { requiredBaseUnits, burnBaseUnits, sharesText })
   if (problem !== undefined) blame('distribution_differs', problem)
   judgeRest(event, row.requiredBaseUnits - requiredBaseUnits, blame)
+  endDebit(event, at, { chargedBaseUnits: requiredBaseUnits, returnedBaseUnits: event.returned?.baseUnits ?? 0n })
   noteBurnOwed(ledger.state, { mint, endpoint: row.endpoint }, burnBaseUnits)
   row.leaseUntilMs = null
+}
+
+/** The service checks the limit per day again after each debit, so only charges must keep it. */
+function endDebit(
+  { stream, effectiveAt: endedAtMs }: Captured | z.output<typeof returned>,
+  { row, blame, ledger }: Judged,
+  amounts: Pick<EndedDebit, 'chargedBaseUnits' | 'returnedBaseUnits'>,
+): void {
+  const tab = tabsOf(ledger.state).get(stream.split(':')[1] ?? '')
+  const debit = { ...amounts, debitedAtMs: row.blockTimeMs, endedAtMs }
+  const beyondBaseUnits = tab === undefined ? 0n : countDebit(tab, debit)
+  if (beyondBaseUnits > 0n)
+    blame('payment_short', `${beyondBaseUnits} more were charged than the tab permits for a day`)
 }
 
 /** Charges at most the hold. Reduces the burn in the service token in proportion. */
@@ -264,10 +288,10 @@ function failAnd<E>(judge: (event: E, at: Judged) => void) {
   }
 }
 
-function judgeReturned(
-  { baseUnits: foundBaseUnits, mint, tab, stream }: z.output<typeof returned>,
-  { row, blame }: Judged,
-): void {
+function judgeReturned(event: z.output<typeof returned>, at: Judged): void {
+  const { baseUnits: foundBaseUnits, mint, tab, stream } = event
+  const { row, blame } = at
+  endDebit(event, at, { chargedBaseUnits: 0n, returnedBaseUnits: foundBaseUnits })
   if (mint !== row.mint || !stream.startsWith(`tab:${tab}:`)) blame('owner_differs', 'another tab was debited')
   if (foundBaseUnits !== row.overpaidBaseUnits)
     blame('refund_differs', `${foundBaseUnits} were returned of ${row.overpaidBaseUnits}`)

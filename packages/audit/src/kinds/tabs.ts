@@ -13,6 +13,7 @@ export interface AuditedTab {
   readonly mint: string
   readonly deposit: string
   readonly maxPerRequestBaseUnits: bigint
+  readonly maxPerDayBaseUnits: bigint | null
   readonly endsAtMs: number
   readonly slot: number
   readonly blockTimeMs: number
@@ -23,6 +24,10 @@ export interface AuditedTab {
   isClosed: boolean
   /** Spent amount of deposits that the chain dropped, in base units, less the losses that the tab has covered. */
   lostBaseUnits: bigint
+  /** Charges by the UTC day of their debit. Empty for a tab without a limit per day. */
+  readonly chargedByDay: Map<number, bigint>
+  /** Holds that returned on a later day than that of their debit. The service subtracts them from the later day. */
+  returnedLaterBaseUnits: bigint
 }
 
 /** Schema of a tab's id: 16 bytes in base58. */
@@ -34,25 +39,48 @@ export function tabsOf(state: AuditState): Map<string, AuditedTab> {
   return tabs.of(state)
 }
 
+const dayMs = 24 * 60 * 60 * 1000
+const dayOf = (atMs: number): number => Math.floor(atMs / dayMs)
+
+export interface EndedDebit {
+  readonly debitedAtMs: number
+  readonly endedAtMs: number
+  readonly chargedBaseUnits: bigint
+  readonly returnedBaseUnits: bigint
+}
+
+/** Counts a debit that has ended. Returns how much more than the tab permits was charged on its day, or 0. */
+export function countDebit(tab: AuditedTab, debit: EndedDebit): bigint {
+  const { maxPerDayBaseUnits, chargedByDay } = tab
+  if (maxPerDayBaseUnits === null) return 0n
+  const day = dayOf(debit.debitedAtMs)
+  if (day < dayOf(debit.endedAtMs)) tab.returnedLaterBaseUnits += debit.returnedBaseUnits
+  const chargedBaseUnits = (chargedByDay.get(day) ?? 0n) + debit.chargedBaseUnits
+  chargedByDay.set(day, chargedBaseUnits)
+  const beyondBaseUnits = chargedBaseUnits - maxPerDayBaseUnits - tab.returnedLaterBaseUnits
+  return beyondBaseUnits > 0n ? beyondBaseUnits : 0n
+}
+
 const idBytes = 16
 
 /** Row of `ledger.keys` that links a deposit to its tab. `key` is a Latin-1 string with one character per byte. */
-export interface DepositKey {
+interface DepositKey {
+  readonly tab: string
   readonly key: string
-  readonly stream: string
   readonly position: number
 }
 
-const deposits = new StateDocument('deposits', (): { keys: DepositKey[] } => ({ keys: [] }))
+const deposits = new StateDocument('deposits', () => new Map<string, DepositKey>())
 
-export function depositKeysOf(state: AuditState): readonly DepositKey[] {
-  return deposits.of(state).keys
+/** The deposits by the stream of their payment. */
+export function depositsOf(state: AuditState): ReadonlyMap<string, DepositKey> {
+  return deposits.of(state)
 }
 
 /** Stores the row that `ledger.keys` must have for this deposit, for `matchKeys`. */
-export function noteDeposit(state: AuditState, tab: string, place: Omit<DepositKey, 'key'>): void {
-  const bytes = Buffer.concat([base58.decode(tab), idBytesOf(place.stream)])
-  deposits.of(state).keys.push({ ...place, key: bytes.toString('latin1') })
+export function noteDeposit(state: AuditState, stream: string, { tab, position }: Omit<DepositKey, 'key'>): void {
+  const key = Buffer.concat([base58.decode(tab), idBytesOf(stream)]).toString('latin1')
+  deposits.of(state).set(stream, { tab, key, position })
 }
 
 export function tabIdOfDeposit(stream: string): string {
