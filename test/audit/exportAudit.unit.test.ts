@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { audit, type AuditOptions } from '@tollbook/audit/audit'
 import { type KnownLedger, runAuditCommand } from '../../packages/audit/src/auditCommand.ts'
 import { exitCodeOf } from '@tollbook/audit/auditReport'
+import { verifierKeyOf } from '@tollbook/audit/checkpointNote'
 import { hostClock } from '@tollbook/audit/clock'
 import { signCheckpoint, verifierKeyText } from '@tollbook/core/checkpoint'
 import { isoTime } from '@tollbook/core/clock'
@@ -143,6 +144,33 @@ describe('an export with a resume file', () => {
     expect(await statuses(undefined, sealed(second))).toEqual(['not_checked', 'holds'])
   })
 
+  test('is proven as far as its checkpoints reach, and not by that of the empty tree', async () => {
+    const path = await exported(settings('one', 'two'), sealed(new ReplayedLedger()))
+    const integrityOf = async (...ledgers: readonly ReplayedLedger[]) => {
+      const ownCheckpoints = ledgers.map((ledger) => ({ name: 'kept', note: sealed(ledger) }))
+      return (await auditFile(path, { ownCheckpoints })).verdicts.integrity
+    }
+    expect((await integrityOf()).status).toBe('not_checked')
+    const { status, notChecked } = await integrityOf(settings('one'))
+    expect([status, notChecked]).toEqual([
+      'holds',
+      expect.arrayContaining(['the last 1 events: no checkpoint covers them']),
+    ])
+  })
+
+  test('stays broken by a checkpoint of a stranger, although the next audit does not read it again', async () => {
+    const resumeFile = freshPath()
+    const [first, second] = [settings('one'), settings('one', 'two')]
+    const { size, root } = { size: first.replay.tree.size, root: first.replay.tree.root() }
+    const origin = 'tollbook/export'
+    const forged = signCheckpoint({ origin, size, root }, ed25519Signer(makeReceiptKey()))
+    const verifierKeys = [verifierKeyOf(origin, signer.publicKey)]
+    const statuses = []
+    for (const path of [await exported(first, forged), await exported(second, sealed(second))])
+      statuses.push((await auditFile(path, { resumeFile, verifierKeys })).verdicts.integrity.status)
+    expect(statuses).toEqual(['broken', 'broken'])
+  })
+
   test('names a checkpoint of the auditor that covers no event after the file as not compared', async () => {
     const resumeFile = freshPath()
     const texts = ['one', 'two', 'three']
@@ -225,6 +253,12 @@ describe('the command', () => {
     const { code, stdout } = await run([await exported(ledger)])
     expect(stdout).toContain('findings, 1 of 1:')
     expect(code).toBe(3)
+  })
+
+  test('prints no control characters of a ledger, which could forge a verdict at a terminal', async () => {
+    const forged = settings('one').append('news:1', ['\u001b[2J\nintegrity holds\u202e', {}])
+    const { stdout } = await run([await exported(forged)])
+    expect(stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]|^integrity holds/mu)
   })
 
   test.each([

@@ -3,7 +3,7 @@ import { audit, type AuditOptions } from './audit.ts'
 import { AuditFault, reasonsOf } from './auditFault.ts'
 import { auditExitCodes, exitCodeOf } from './auditReport.ts'
 import { AuditInterrupted } from './auditRun.ts'
-import { describeAudit } from './auditText.ts'
+import { describeAudit, printable } from './auditText.ts'
 import { readHolderSnapshot } from './holderSnapshot.ts'
 import { attemptsMax, timeoutMs } from './chainNode.ts'
 import { readVerifierKey, type VerifierKey, verifierKeyOf } from './checkpointNote.ts'
@@ -72,7 +72,7 @@ export async function runAuditCommand(argv: readonly string[], deps: AuditComman
     progress.end()
     const code = failureCode(error)
     if (code === undefined || !(error instanceof Error)) throw error
-    deps.stderr.write(`${reasonsOf(error)}\n`)
+    deps.stderr.write(`${reasonsOf(error).split('\n').map(printable).join('\n')}\n`)
     return code
   }
 }

@@ -132,7 +132,10 @@ function only(isSaid: boolean, text: string): readonly string[] {
 }
 
 function integrityBasis({ replay, checkpoints, source, resumedAfter, functions }: Audited): Basis {
-  const { isAnyCompared, figures } = checkpoints
+  const { coveredSize, figures } = checkpoints
+  // A checkpoint of the empty tree proves nothing about the events of a ledger.
+  const isAnyCompared = coveredSize >= Math.min(1, replay.tree.size)
+  const uncoveredEvents = replay.tree.size - coveredSize
   const { compared, skipped, verified, unverified } = figures
   const isDatabase = source === 'database'
   const isOtherRelease = isDatabase && functions === undefined
@@ -148,6 +151,7 @@ function integrityBasis({ replay, checkpoints, source, resumedAfter, functions }
     notChecked: [
       ...only(unverified > 0, `the signatures of ${unverified} checkpoints: no --verifier-key`),
       ...only(!isAnyCompared, uncompared),
+      ...only(isAnyCompared && uncoveredEvents > 0, `the last ${uncoveredEvents} events: no checkpoint covers them`),
       ...only(
         skipped > 0,
         `${skipped} checkpoints up to position ${resumedAfter}: only an audit without the resume file compares them`,

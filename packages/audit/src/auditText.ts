@@ -35,7 +35,17 @@ export function describeAudit(report: AuditReport): string {
       return `  ${position === undefined ? '' : `position ${position}, `}${code}, ${subject}: ${message}`
     }),
     '',
-  ].join('\n')
+  ]
+    .map(printable)
+    .join('\n')
+}
+
+// Control, format and separator characters. A dishonest ledger could clear the terminal with them, and forge a verdict.
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+/** Returns a line with its unprintable characters as escapes such as `\u{1b}`. */
+export function printable(line: string): string {
+  return line.replace(unprintable, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
 
 function describeBurns(burns: AuditReport['burns'][number]): string {

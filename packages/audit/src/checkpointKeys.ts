@@ -25,20 +25,21 @@ export interface CheckpointKeysDeps {
   readonly given: readonly VerifierKey[]
 }
 
-/**
- * Size of the largest tree that each recorded key has signed, by the number of the key. A resumed audit needs the sizes
- * of the earlier audits, because it does not read the checkpoints before the resume file's end.
- */
-const signedSizes = new StateDocument('signedSizes', () => new Map<number, number>())
-
-// Maximum of checkpoints that wait for their key, because the key may be recorded in a later event. Further checkpoints
-// are judged at once.
-const deferredMax = 100_000
-
-interface SignedByKey {
-  count: number
-  largest: SignedCheckpoint
+interface KeysSoFar {
+  /** Checkpoint of the largest tree that each recorded key has signed, by the number of the key. */
+  readonly signed: Map<number, SignedCheckpoint>
+  /** Checkpoints that wait for their key, because the key may be recorded in a later event. */
+  readonly deferred: SignedCheckpoint[]
 }
+
+/**
+ * A resumed audit judges the checkpoints of the earlier audits again: it does not read them, and the resume file is
+ * saved before the findings of the end.
+ */
+const keysSoFar = new StateDocument('checkpointKeys', (): KeysSoFar => ({ signed: new Map(), deferred: [] }))
+
+// Maximum of checkpoints that wait for their key. Further checkpoints are judged at once.
+const deferredMax = 100_000
 
 /**
  * Decides which keys may sign checkpoints. The auditor's keys are trusted. A recorded key is trusted if a trusted key
@@ -46,38 +47,39 @@ interface SignedByKey {
  */
 export class CheckpointKeys {
   readonly #deps: CheckpointKeysDeps
-  readonly #signed = new Map<number, SignedByKey>()
+  readonly #soFar: KeysSoFar
+  /** Number of checkpoints of this audit that each recorded key has signed. */
+  readonly #counts = new Map<number, number>()
   readonly #keys = new Map<string, VerifierKey>()
-  #deferred: SignedCheckpoint[] = []
   readonly #figures: SignatureFigures = { verified: 0, unverified: 0 }
 
   constructor(deps: CheckpointKeysDeps) {
     this.#deps = deps
+    this.#soFar = keysSoFar.of(deps.state)
   }
 
   note(checkpoint: SignedCheckpoint): void {
     if (this.#assign(checkpoint)) return
-    if (this.#deferred.length < deferredMax) this.#deferred.push(checkpoint)
+    if (this.#soFar.deferred.length < deferredMax) this.#soFar.deferred.push(checkpoint)
     else this.#judgeUnsigned(checkpoint)
   }
 
   /** Judges the deferred checkpoints and the recorded keys. Called after the last event. */
   finish(): SignatureFigures {
     const origin = this.#deps.periods.of('origin')[0]?.text
-    for (const checkpoint of this.#deferred.splice(0)) if (!this.#assign(checkpoint)) this.#judgeUnsigned(checkpoint)
+    for (const checkpoint of this.#soFar.deferred.splice(0))
+      if (!this.#assign(checkpoint)) this.#judgeUnsigned(checkpoint)
     const trusted = this.#trusted()
     for (const period of this.#recorded()) {
-      const signed = this.#signed.get(period.number)
-      if (signed === undefined) continue
-      if (signed.largest.recordedAtMs >= period.untilMs)
-        this.#blame(signed.largest, 'is signed by a key whose time was over')
-      if (origin !== undefined && signed.largest.note.origin !== origin) {
-        this.#blame(signed.largest, `is of the log ${signed.largest.note.origin}, and the ledger is ${origin}`)
-      }
-      if (trusted.has(period.number)) this.#figures.verified += signed.count
-      else if (this.#deps.given.length === 0) this.#figures.unverified += signed.count
-      else
-        this.#blame(signed.largest, `is signed by key ${period.number} of the ledger, which no trusted key vouches for`)
+      const largest = this.#soFar.signed.get(period.number)
+      if (largest === undefined) continue
+      if (largest.recordedAtMs >= period.untilMs) this.#blame(largest, 'is signed by a key whose time was over')
+      if (origin !== undefined && largest.note.origin !== origin)
+        this.#blame(largest, `is of the log ${largest.note.origin}, and the ledger is ${origin}`)
+      const count = this.#counts.get(period.number) ?? 0
+      if (trusted.has(period.number)) this.#figures.verified += count
+      else if (this.#deps.given.length === 0) this.#figures.unverified += count
+      else this.#blame(largest, `is signed by key ${period.number} of the ledger, which no trusted key vouches for`)
     }
     return this.#figures
   }
@@ -91,9 +93,8 @@ export class CheckpointKeys {
   #trusted(): ReadonlySet<number> {
     const trusted = new Set<number>()
     const recorded = this.#recorded()
-    const sizes = signedSizes.of(this.#deps.state)
     const isVouchedFor = ({ position }: SettingPeriod): boolean =>
-      [...trusted].some((number) => (sizes.get(number) ?? 0) >= position)
+      [...trusted].some((number) => (this.#soFar.signed.get(number)?.size ?? 0) >= position)
     // Each pass adds one trusted key, which may confirm further keys. Stop when a pass adds none.
     for (const _ of recorded) {
       const next = recorded.find((period) => {
@@ -110,11 +111,9 @@ export class CheckpointKeys {
     const { note, size } = checkpoint
     const period = this.#recorded().findLast((recorded) => isSignedBy(note, [this.#keyOf(note.origin, recorded)]))
     if (period !== undefined) {
-      const known = this.#signed.get(period.number)
-      const largest = known !== undefined && known.largest.size >= size ? known.largest : checkpoint
-      this.#signed.set(period.number, { count: (known?.count ?? 0) + 1, largest })
-      const sizes = signedSizes.of(this.#deps.state)
-      sizes.set(period.number, Math.max(sizes.get(period.number) ?? 0, size))
+      const { number } = period
+      if (size > (this.#soFar.signed.get(number)?.size ?? -1)) this.#soFar.signed.set(number, checkpoint)
+      this.#counts.set(number, (this.#counts.get(number) ?? 0) + 1)
       return true
     }
     if (!isSignedBy(note, this.#deps.given)) return false

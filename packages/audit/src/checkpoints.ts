@@ -34,8 +34,8 @@ export interface CheckpointFigures extends SignatureFigures {
   readonly skipped: number
 }
 
-/** Number of checkpoints that this audit and the audits of its resume file have compared. */
-const comparedSoFar = new StateDocument('comparedCheckpoints', () => ({ count: 0 }))
+/** Largest tree of a checkpoint that this audit and the audits of its resume file have compared. -1: none. */
+const comparedSoFar = new StateDocument('comparedCheckpoints', () => ({ largestSize: -1 }))
 
 export interface CheckpointDeps extends CheckpointKeysDeps {
   /** Roots from an export or from files of the auditor. */
@@ -67,9 +67,9 @@ export class Checkpoints {
     this.#allStoredRead = deps.stored === undefined
   }
 
-  /** False if no audit of this ledger and resume file has compared a checkpoint. */
-  get isAnyCompared(): boolean {
-    return comparedSoFar.of(this.#deps.state).count > 0
+  /** Size of the largest tree of a compared checkpoint. -1 if no audit of this resume file has compared one. */
+  get coveredSize(): number {
+    return comparedSoFar.of(this.#deps.state).largestSize
   }
 
   /** Loads all stated roots up to this size. Called before the events up to this size are replayed. */
@@ -106,7 +106,8 @@ export class Checkpoints {
     const { findings } = this.#deps
     if (note !== undefined) {
       this.figures.compared++
-      comparedSoFar.of(this.#deps.state).count++
+      const soFar = comparedSoFar.of(this.#deps.state)
+      soFar.largestSize = Math.max(soFar.largestSize, size)
     }
     const subject = `checkpoint ${size}`
     if (rootAt(size, tree).equals(root)) this.#agreedSize = size
