@@ -1,12 +1,15 @@
 import { TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token'
 import { Keypair } from '@solana/web3.js'
 import { expect, test } from 'vitest'
+import type { PayableQuote } from '@tollbook/client/checkQuote'
 import { createOpenPayments } from '@tollbook/client/openPayments'
 import type { PayableRequest } from '@tollbook/client/payableRequest'
+import type { Payer } from '@tollbook/client/payer'
 import type { PaymentStore } from '@tollbook/client/paymentStore'
 import type { PaymentPlan } from '@tollbook/client/planPayment'
 import { requireFunds } from '@tollbook/client/requireFunds'
 import { settledHeaders } from '@tollbook/client/sponsored/toolOffer'
+import { termsIn } from '@tollbook/client/tab/debitTerms'
 import { readTokenWorth } from '@tollbook/client/tokenWorth'
 
 const usd = 10n ** 18n
@@ -18,6 +21,20 @@ test('a payment counts as the higher of what the service states and what the pay
   // A third of a base unit of value is rounded up.
   expect(readTokenWorth('0.000000000000000001')({ attoUsd: 0n, baseUnits: 1n }, 1).attoUsd).toBe(1n)
   expect(readTokenWorth(undefined)({ attoUsd: 3n, baseUnits: 1n }, 6).attoUsd).toBe(3n)
+})
+
+test.each([
+  ['the dollar of the tab', true, 20_000n],
+  ['the token of the tab', false, 9_000_000n],
+])('a price of 0.02 USD that asks for nine tokens of %s is debited as %s base units', async (_, isDollar, most) => {
+  const mint = Keypair.generate().publicKey.toBase58()
+  const quote = { mint, priceAttoUsd: usd / 50n, requiredBaseUnits: 9_000_000n, decimals: 6 }
+  const chain = { readDecimals: () => Promise.resolve(6) }
+  const pins = isDollar ? {} : { expectedMint: mint }
+  const payer = { pins, dollarMints: isDollar ? [mint] : [], worth: readTokenWorth(undefined), chain }
+  // The terms of a debit read nothing else of a payer and a quote.
+  const terms = await termsIn(payer as unknown as Payer, quote as unknown as PayableQuote, mint)
+  expect(terms).toMatchObject({ maxBaseUnits: most, cost: { attoUsd: usd / 50n } })
 })
 
 test.each([

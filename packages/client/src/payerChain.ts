@@ -11,6 +11,8 @@ import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
 
 export interface PayerChain {
   readToken(question: TokenQuestion): Promise<TokenFacts>
+  /** Asks a node once for each mint, because its decimals never change. Undefined if it is not a mint on this chain. */
+  readDecimals(question: TokenQuestion): Promise<number | undefined>
   readHoldings(question: HoldingsQuestion): Promise<Holdings>
   /**
    * Returns the minimum balance, in lamports, of an account with this many bytes of data. A payment must leave its fee
@@ -68,6 +70,7 @@ interface PayerChainOptions {
 export function connectPayerChain({ rpcUrl, fetch = defaultFetch }: PayerChainOptions): PayerChain {
   const rpc = createSolanaRpc({ url: rpcUrl, fetch })
   const known = new Map<string, TokenFacts>()
+  const decimalsOf = new Map<string, number>()
   let emptyRentLamports: bigint | undefined
   return {
     readToken: async (question) => {
@@ -75,6 +78,12 @@ export function connectPayerChain({ rpcUrl, fetch = defaultFetch }: PayerChainOp
       const facts = known.get(key) ?? (await readToken(rpc, question))
       if (isLasting(facts) && known.size < knownMax) known.set(key, facts)
       return facts
+    },
+    async readDecimals(question) {
+      const { mint } = question
+      const decimals = decimalsOf.get(mint) ?? (await readToken(rpc, question)).mint?.decimals
+      if (decimals !== undefined && decimalsOf.size < knownMax) decimalsOf.set(mint, decimals)
+      return decimals
     },
     readHoldings: (question) => readHoldings(rpc, question),
     async rentLamports(bytes) {

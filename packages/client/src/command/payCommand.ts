@@ -5,11 +5,14 @@ import { exitCodeOf, exitCodeOfStatus, payExitCodes } from './payExit.ts'
 import { type PayOrder, readPayOrder } from './payOrder.ts'
 import { reportAnswer, reportPayFailure, reportProgress } from './payReport.ts'
 import { payHelp, readPayArguments } from './payArguments.ts'
+import { printable } from './printable.ts'
 import { purchase } from './purchase.ts'
 import { runTabCommand } from './tabCommand.ts'
 import { openSavedPayments, type SavedPayments } from './savedPayments.ts'
 
-export async function runPayCommand(argv: readonly string[], deps: PayCommandDeps): Promise<number> {
+export async function runPayCommand(argv: readonly string[], streams: PayCommandDeps): Promise<number> {
+  const { stdout, stderr } = streams
+  const deps = { ...streams, stdout: stdout.isTTY === true ? printable(stdout) : stdout, stderr: printable(stderr) }
   let stored = openSavedPayments(deps.paymentFolder)
   try {
     const [word, ...rest] = argv

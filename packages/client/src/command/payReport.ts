@@ -53,9 +53,11 @@ function checkText(verdict: ReceiptVerdict | undefined): string {
   return verdict.valid ? 'verified' : verdict.problem
 }
 
+// One word each, so that a receipt cannot contain a line of its own verdict.
+const word = z.string().regex(/^[\w:-]{1,128}$/)
 const receiptFields = z.object({
-  id: z.string(),
-  signature: z.string(),
+  id: word,
+  signature: word,
   requiredTokens: z.number(),
   ledger: z.object({ position: z.int() }),
 })

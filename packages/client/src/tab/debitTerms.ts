@@ -24,11 +24,13 @@ export async function termsIn(payer: Payer, quote: PayableQuote, text: string): 
   const isPermitted =
     isListed || pins.expectedMint === mint || (pins.expectedMint === undefined && dollarMints.length === 0)
   if (mint === undefined || !isPermitted) return undefined
-  if (mint === quote.mint)
-    return { mint, maxBaseUnits: requiredBaseUnits, cost: worth({ attoUsd, baseUnits: requiredBaseUnits }, decimals) }
-  const facts = await chain.readToken({ mint, paymentTokenAccount: quote.paymentTokenAccount })
-  if (facts.mint === undefined) return undefined
-  const { decimals: own } = facts.mint
+  const own = await chain.readDecimals({ mint, paymentTokenAccount: quote.paymentTokenAccount })
+  if (own === undefined) return undefined
+  if (mint === quote.mint && !isListed) {
+    // With other decimals than those of the mint, a limit in dollars would permit any amount.
+    const cost = worth({ attoUsd, baseUnits: requiredBaseUnits }, own)
+    return own === decimals ? { mint, maxBaseUnits: requiredBaseUnits, cost } : undefined
+  }
   const maxBaseUnits = divideRoundingUp(attoUsd * 10n ** BigInt(own), oneDollarAttoUsd)
   if (isListed) return { mint, maxBaseUnits, cost: { attoUsd, baseUnits: 0n } }
   const isDollar = worth({ attoUsd: 0n, baseUnits: 10n ** BigInt(own) }, own).attoUsd === oneDollarAttoUsd

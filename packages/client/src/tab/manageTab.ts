@@ -9,7 +9,7 @@ import { requireSecureUrl } from '../secureUrl.ts'
 import { readSecretKey } from '../solana/keypair.ts'
 import type { Pay } from './buyDeposit.ts'
 import { findTab } from './openTab.ts'
-import { askAboutTab, askForChallenge, readTab } from './readTab.ts'
+import { askAboutTab, askForChallenge, balanceText, readAnswer, readTab } from './readTab.ts'
 
 /** State of a tab. Amounts are base units of the mint. */
 export interface TabState {
@@ -74,7 +74,7 @@ function serviceOf(url: string | URL): string {
   return origin + pathname.replace(/\/+$/, '')
 }
 
-const closedBody = z.object({ data: z.object({ restBaseUnits: z.string() }) })
+const closedBody = z.object({ data: z.object({ restBaseUnits: balanceText }) })
 
 /** The session key signs. The unspent balance always goes to the wallet of the deposit, never to the session key. */
 async function closeTab(payer: Payer, service: string, signal: AbortSignal): Promise<ClosedTab | undefined> {
@@ -89,7 +89,7 @@ async function closeTab(payer: Payer, service: string, signal: AbortSignal): Pro
   const signature = encodeBase58(key.sign(utf8Bytes(challenge)))
   const headers = { authorization: `Wallet ${key.address}.${expiresAt}.${signature}` }
   const answer = await askAboutTab(payer, { service, tab, signal }, { method: 'DELETE', headers })
-  const { restBaseUnits } = closedBody.parse(answer).data
+  const { restBaseUnits } = readAnswer(service, closedBody, answer).data
   await payer.tabs.forget(service)
   return { tab, restBaseUnits }
 }

@@ -53,7 +53,7 @@ async function openTab(payer: Payer, question: TabQuestion, begun: TabRecord | u
       if ([400, 404, 405].includes(response.status)) payer.tabs.without.add(service)
       return undefined
     }
-    const opened = readOpened(parseJson(await readBody(response, answerBytesMax)))
+    const opened = readOpened(service, parseJson(await readBody(response, answerBytesMax)))
     return await keepOpened(payer, { ...record, opened }, answered)
   } catch (error) {
     // Release the deposit, so that a later call can present it again.
@@ -75,9 +75,17 @@ function newRecord({ wallet }: Payer, service: string, { depositUsd }: TabOption
   }
 }
 
-/** Stores the tab before it closes the payment of the deposit, so that a crash cannot lose the tab. */
+const dayMs = 24 * 60 * 60 * 1000
+
+/**
+ * Stores the tab before it closes the payment of the deposit, so that a crash cannot lose the tab. A tab lasts a day at
+ * least, so a service cannot sell a deposit for each request with an end in the past, also to a payer whose clock is
+ * ahead.
+ */
 async function keepOpened(payer: Payer, begun: OpenedRecord, answered: readonly PendingPayment[]) {
-  const { deposit: _known, ...record } = begun
+  const { deposit: _known, opened, ...rest } = begun
+  const endsAtMs = Math.max(opened.endsAtMs, payer.clock.nowMs() + dayMs)
+  const record = { ...rest, opened: { ...opened, endsAtMs } }
   await payer.tabs.write(record)
   for (const payment of answered) await payer.open.close(payment, 'answered')
   return record

@@ -1,35 +1,41 @@
 import { z } from 'zod'
-import { readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { decodeBase58 } from '@tollbook/core/base58'
 import { readSignature } from '@tollbook/core/signature'
-import { tabIdOf } from '@tollbook/core/tab'
+import { readTabId, tabIdOf } from '@tollbook/core/tab'
 import { PayerFault } from '../errorCode.ts'
 import type { Payer } from '../payer.ts'
 import { parseJson, readBody } from '../readBody.ts'
+import { addressText } from '../sponsored/offerText.ts'
 import { withinTime } from '../timeLimit.ts'
 import type { OpenedRecord } from './tabRecords.ts'
 
 export const answerBytesMax = 64 * 1024
 
+/** Reads an answer about a tab. Another body may come from a proxy, so the same question may succeed later. */
+export function readAnswer<T>(service: string, schema: z.ZodType<T>, body: unknown): T {
+  const parsed = schema.safeParse(body)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const message = `the answer of ${service} about its tab cannot be read (${issue?.path.join('.')}: ${issue?.message})`
+  throw new PayerFault('SERVICE_UNAVAILABLE', message, { retryable: true })
+}
+
+// Debits contain the id and sign the origin.
+const originText = z.string().refine((text) => text.isWellFormed())
 const openedBody = z.object({
   data: z.object({
-    tab: z.string(),
+    tab: z.string().refine((text) => readTabId(text) !== undefined, 'it is not an id of a tab'),
     deposit: z.string(),
-    mint: z.string(),
-    origin: z.string(),
+    mint: addressText,
+    origin: originText,
     terms: z.object({ endsAt: z.iso.datetime() }),
   }),
 })
 
-export function readOpened(body: unknown): OpenedRecord['opened'] {
-  const { data } = openedBody.parse(body)
-  return openedBy({ ...data, endsAt: data.terms.endsAt })
-}
-
-function openedBy(facts: { tab: string; deposit: string; mint: string; origin: string; endsAt: string }) {
-  const { tab, deposit, mint, origin, endsAt } = facts
-  return { tab, deposit, mint: assertPresent(readAddress(mint), 'a mint'), origin, endsAtMs: Date.parse(endsAt) }
+export function readOpened(service: string, body: unknown): OpenedRecord['opened'] {
+  const { terms, ...opened } = readAnswer(service, openedBody, body).data
+  return { ...opened, endsAtMs: Date.parse(terms.endsAt) }
 }
 
 export async function readFromService(payer: Payer, question: Omit<TabPlace, 'tab'>, signature: string) {
@@ -39,7 +45,7 @@ export async function readFromService(payer: Payer, question: Omit<TabPlace, 'ta
   const { mint, endsAt } = await readTab(payer, { service, tab, signal: question.signal })
   const { challenge } = await askForChallenge(payer, { service, tab, signal: question.signal })
   const [origin = ''] = challenge.split(' asks: ', 1)
-  return openedBy({ tab, deposit: signature, mint, origin, endsAt })
+  return { tab, deposit: signature, mint, origin, endsAtMs: Date.parse(endsAt) }
 }
 
 export interface TabPlace {
@@ -48,17 +54,20 @@ export interface TabPlace {
   readonly signal: AbortSignal
 }
 
+export const balanceText = z.string().regex(/^(0|[1-9]\d{0,19})$/)
+// Accept a short word only, because a wallet shows it to a model.
+const stateText = z.string().regex(/^[a-z_]{1,32}$/)
 const shownTab = z.object({
-  data: z.object({ mint: z.string(), endsAt: z.iso.datetime(), state: z.string(), balanceBaseUnits: z.string() }),
+  data: z.object({ mint: addressText, endsAt: z.iso.datetime(), state: stateText, balanceBaseUnits: balanceText }),
 })
-const challengeBody = z.object({ challenge: z.string(), expiresAt: z.string() })
+const challengeBody = z.object({ challenge: originText, expiresAt: z.string() })
 
 export async function readTab(payer: Payer, place: TabPlace) {
-  return shownTab.parse(await askAboutTab(payer, place, {})).data
+  return readAnswer(place.service, shownTab, await askAboutTab(payer, place, {})).data
 }
 
 export async function askForChallenge(payer: Payer, place: TabPlace) {
-  return challengeBody.parse(await askAboutTab(payer, place, { method: 'DELETE' }))
+  return readAnswer(place.service, challengeBody, await askAboutTab(payer, place, { method: 'DELETE' }))
 }
 
 export function askAboutTab({ fetch, clock, retry }: Payer, place: TabPlace, init: RequestInit): Promise<unknown> {
