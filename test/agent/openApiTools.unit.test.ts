@@ -6,6 +6,7 @@ import { requestOf } from '@tollbook/agent/mcp/serviceTools'
 const host = 'api.example.com'
 const origin = `https://${host}`
 const paid = { responses: { '402': {} } }
+const placeOf = (document: unknown) => ({ document, read: { size: 0 } })
 const documentOf = (paths: object, more: object = {}) => ({ openapi: '3.1.0', paths, ...more })
 
 function toolOf(path: string, method: string, operation: object, more: object = {}) {
@@ -117,14 +118,27 @@ test('a tool has no text of the service but its cut summary, which is marked', (
 
 test('a reference names a member with a tilde or a slash, and an escaped tilde is not an escape', () => {
   const document = { 'a/b': { type: 'string' }, 'a~1b': { type: 'integer' } }
-  expect(plainSchema({ $ref: '#/a~1b' }, document)).toEqual({ type: 'string' })
-  expect(plainSchema({ $ref: '#/a~01b' }, document)).toEqual({ type: 'integer' })
+  expect(plainSchema({ $ref: '#/a~1b' }, placeOf(document))).toEqual({ type: 'string' })
+  expect(plainSchema({ $ref: '#/a~01b' }, placeOf(document))).toEqual({ type: 'integer' })
 })
 
 test('a schema that refers to itself, or to nothing, ends', () => {
   const document = { a: { $ref: '#/a' }, b: { type: 'object', properties: { b: { $ref: '#/b' } } } }
-  expect(plainSchema({ $ref: '#/a' }, document)).toEqual({})
-  expect(plainSchema({ $ref: '#/__proto__/x' }, document)).toEqual({})
-  expect(JSON.stringify(plainSchema({ $ref: '#/b' }, document)).length).toBeLessThan(1_000)
+  expect(plainSchema({ $ref: '#/a' }, placeOf(document))).toEqual({})
+  expect(plainSchema({ $ref: '#/__proto__/x' }, placeOf(document))).toEqual({})
+  expect(JSON.stringify(plainSchema({ $ref: '#/b' }, placeOf(document))).length).toBeLessThan(1_000)
   expect(readServiceTools(host, 'no document')).toEqual([])
+})
+
+test('schemas that refer to each other a million times are read in part', () => {
+  const names = Array.from({ length: 10 }, (_, index) => `p${index}`)
+  const node = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, { $ref: '#/node' }])) }
+  const text = JSON.stringify(plainSchema({ $ref: '#/node' }, placeOf({ node })))
+  expect(text.split('"type"').length).toBeLessThan(20_000)
+})
+
+test('a long path is not a tool, because a model would read it', () => {
+  const pathOf = (length: number) => `/${'a'.repeat(length - 1)}`
+  expect(readServiceTools(host, documentOf({ [pathOf(200)]: { get: paid } }))).toHaveLength(1)
+  expect(readServiceTools(host, documentOf({ [pathOf(201)]: { get: paid } }))).toEqual([])
 })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { utf8Text } from '@tollbook/core/bytes'
 import { UsageError } from './agentArguments.ts'
 import { readRefusal, type WalletClient } from './client/walletClient.ts'
+import { cleanText } from './mcp/serviceText.ts'
 import { fetchOrder, methods, orderOf } from './walletWire.ts'
 
 export interface PayOnceOrder {
@@ -26,7 +27,7 @@ export async function payOnce(wallet: WalletClient, order: PayOnceOrder, streams
   const answer = await wallet.request(asked)
   if (answer.kind === 'refusal') {
     const { code, message, details = '' } = readRefusal(answer)
-    streams.stderr.write(`${code}: ${message}\n${details}\n`)
+    streams.stderr.write(`${code}: ${message}\n${cleanText(details)}\n`)
     return false
   }
   const { payment, status } = answer

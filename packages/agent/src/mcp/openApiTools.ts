@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { sellsTabs } from '../policy/tabOption.ts'
 import { methods } from '../walletWire.ts'
 import { cleanText } from './serviceText.ts'
-import { type PlainSchema, plainSchema, resolveRef } from './plainSchema.ts'
+import { type PlainSchema, plainSchema, resolveRef, type SchemaPlace } from './plainSchema.ts'
 
 export interface ServiceTool {
   /** Depends only on host, method and path, so that it is the same in each window. */
@@ -17,6 +17,10 @@ export interface ServiceTool {
 }
 
 const toolsMax = 40
+// Bounds the work for one document, which may have 4 MiB. Larger services are reached by `pay_and_fetch`.
+const pathsMax = 1_000
+const pathCharactersMax = 200
+const parametersMax = 64
 const summaryCharactersMax = 160
 const documentShape = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
 const operationShape = z.object({
@@ -33,18 +37,22 @@ type Operation = z.infer<typeof operationShape>
 export function readServiceTools(host: string, document: unknown): readonly ServiceTool[] {
   const { data } = documentShape.safeParse(document)
   if (data === undefined) return []
-  const tools = Object.entries(data.paths).flatMap(([path, operations]) =>
-    methods.flatMap((method) => {
-      const operation = operationShape.safeParse(operations[method.toLowerCase()]).data
-      if (operation === undefined || !isPath(path) || sellsTabs(path) || !isPaid(operation)) return []
-      return [toolOf({ host, method, path, operation, document })]
-    }),
-  )
-  return withoutMounts(tools).slice(0, toolsMax)
+  const place = { document, read: { size: 0 } }
+  const paid = Object.entries(data.paths)
+    .slice(0, pathsMax)
+    .flatMap(([path, operations]) =>
+      methods.flatMap((method): Found[] => {
+        const operation = operationShape.safeParse(operations[method.toLowerCase()]).data
+        if (operation === undefined || !isPath(path) || sellsTabs(path) || !isPaid(operation)) return []
+        return [{ host, method, path, operation, place }]
+      }),
+    )
+  return withoutMounts(paid).slice(0, toolsMax).map(toolOf)
 }
 
-/** True for a path without `.` and `..`, which would lead to another path. */
+/** True for a short path, because a model reads it, without `.` and `..`, which would lead to another path. */
 function isPath(path: string): boolean {
+  if (path.length > pathCharactersMax) return false
   return /^(\/[\w.{}~-]+)+$/.test(path) && !path.split('/').some((part) => part === '.' || part === '..')
 }
 
@@ -56,10 +64,10 @@ function isPaid({ responses, 'x-price-usd': price }: Operation): boolean {
  * Drops operations that a service lists again under a path prefix for one protocol, because the wallet pays with any
  * protocol at the shorter path.
  */
-function withoutMounts(tools: readonly ServiceTool[]): readonly ServiceTool[] {
-  const isMounted = ({ method, path }: ServiceTool) =>
-    tools.some((other) => other.method === method && other.path !== path && path.endsWith(other.path))
-  return tools.filter((tool) => !isMounted(tool))
+function withoutMounts(all: readonly Found[]): readonly Found[] {
+  const isMounted = ({ method, path }: Found) =>
+    all.some((other) => other.method === method && other.path !== path && path.endsWith(other.path))
+  return all.filter((found) => !isMounted(found))
 }
 
 interface Found {
@@ -67,7 +75,7 @@ interface Found {
   readonly method: ServiceTool['method']
   readonly path: string
   readonly operation: Operation
-  readonly document: unknown
+  readonly place: SchemaPlace
 }
 
 const parameterShape = z.object({
@@ -78,15 +86,15 @@ const parameterShape = z.object({
 })
 
 function toolOf(found: Found): ServiceTool {
-  const { host, method, path, operation, document } = found
-  const parameters = operation.parameters.flatMap(
-    (part) => parameterShape.safeParse(resolveRef(part, document)).data ?? [],
-  )
+  const { host, method, path, operation, place } = found
+  const parameters = operation.parameters
+    .slice(0, parametersMax)
+    .flatMap((part) => parameterShape.safeParse(resolveRef(part, place.document)).data ?? [])
   const namesIn = (place: 'path' | 'query') => parameters.filter((one) => one.in === place).map(({ name }) => name)
-  const body = plainSchema(bodySchema(operation, document), document)
+  const body = plainSchema(bodySchema(operation, place.document), place)
   const { properties = {}, required = [] } = objectShape.parse(body)
   const needed = parameters.filter((one) => one.required || one.in === 'path').map(({ name }) => name)
-  const ownProperties = Object.fromEntries(parameters.map(({ name, schema }) => [name, plainSchema(schema, document)]))
+  const ownProperties = Object.fromEntries(parameters.map(({ name, schema }) => [name, plainSchema(schema, place)]))
   return {
     name: toolName(host, method, path),
     description: describe(found),

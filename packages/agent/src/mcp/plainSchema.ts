@@ -10,11 +10,14 @@ export type PlainSchema = Readonly<Record<string, unknown>>
 const depthMax = 6
 const propertiesMax = 64
 const enumMax = 64
+const variantsMax = 64
+// Maximum nodes and members in the schemas of one document. With references, a small document could describe billions.
+const sizeMax = 20_000
 const types = z.enum(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
 const nodeShape = z.object({
   $ref: z.string().optional(),
   type: z
-    .union([types, z.array(types)])
+    .union([types, z.array(types).max(types.options.length)])
     .optional()
     .catch(undefined),
   enum: z.array(z.unknown()).optional().catch(undefined),
@@ -34,14 +37,24 @@ type Node = z.infer<typeof nodeShape>
 // Accept only short words as names and choices, because a sentence could give instructions to a model.
 const word = /^[\w.:/+-]{1,40}$/
 
-/** A schema that is too deep or invalid becomes empty, which accepts any value. */
-export function plainSchema(schema: unknown, document: unknown, depth = 0): PlainSchema {
-  const node = depth > depthMax ? undefined : nodeShape.safeParse(resolveRef(schema, document)).data
+export interface SchemaPlace {
+  readonly document: unknown
+  /** Nodes and members that were read so far in this document. */
+  readonly read: { size: number }
+}
+
+/** A schema that is too deep, too large or invalid becomes empty, which accepts any value. */
+export function plainSchema(schema: unknown, place: SchemaPlace, depth = 0): PlainSchema {
+  const { document, read } = place
+  const isRoom = depth <= depthMax && read.size < sizeMax
+  const node = isRoom ? nodeShape.safeParse(resolveRef(schema, document)).data : undefined
   if (node === undefined) return {}
-  const below = (part: unknown) => plainSchema(part, document, depth + 1)
+  const lists = [Object.keys(node.properties ?? {}), node.enum, node.required, node.anyOf, node.oneOf]
+  read.size += lists.reduce((size, list) => size + (list?.length ?? 0), 1)
+  const below = (part: unknown) => plainSchema(part, place, depth + 1)
   const { type, minimum, maximum, minLength, maxLength, items } = node
   const choices = (node.enum ?? (node.const === undefined ? [] : [node.const])).filter(isChoice).slice(0, enumMax)
-  const variants = (node.anyOf ?? node.oneOf ?? []).map(below)
+  const variants = (node.anyOf ?? node.oneOf ?? []).slice(0, variantsMax).map(below)
   return dropUndefined({
     type,
     ...(choices.length === 0 ? {} : { enum: choices }),
@@ -76,12 +89,13 @@ function dropUndefined(schema: Readonly<Record<string, unknown>>): PlainSchema {
 }
 
 const refsMax = 8
+const reference = z.object({ $ref: z.string().startsWith('#/') })
 
 /** Follows references within the document only. Undefined if a reference leads nowhere or the chain is too long. */
 export function resolveRef(value: unknown, document: unknown): unknown {
   let found = value
   for (let refs = 0; refs < refsMax; refs++) {
-    const ref = z.object({ $ref: z.string().startsWith('#/') }).safeParse(found).data?.$ref
+    const ref = reference.safeParse(found).data?.$ref
     if (ref === undefined) return found
     found = ref
       .slice(2)
@@ -93,6 +107,6 @@ export function resolveRef(value: unknown, document: unknown): unknown {
 }
 
 function memberOf(place: unknown, name: string): unknown {
-  const members = z.record(z.string(), z.unknown()).safeParse(place).data
-  return members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined
+  // Read the member only, because a copy of the document for each reference would take minutes.
+  return typeof place === 'object' && place !== null ? Object.getOwnPropertyDescriptor(place, name)?.value : undefined
 }

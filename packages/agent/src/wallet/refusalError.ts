@@ -24,7 +24,8 @@ export function refusalOf(thrown: unknown): Refusal | undefined {
   if (error instanceof WalletRefusal) return error.refusal
   if (error instanceof PolicyProblem) return { code: 'POLICY_INVALID', message: error.message }
   if (error instanceof SpendingLimitExceeded) return { code: 'LIMIT_REACHED', message: limitMessage(error) }
-  if (error instanceof InsufficientFunds) return { code: 'INSUFFICIENT_FUNDS', message: error.message }
+  if (error instanceof InsufficientFunds)
+    return { code: 'INSUFFICIENT_FUNDS', message: shortageMessage(error), details: error.message }
   if (error instanceof QuoteRefused)
     return {
       code: 'OFFER_REFUSED',
@@ -53,6 +54,12 @@ function causeOf(error: unknown): unknown {
 
 function limitMessage({ scope, unit, asked, allowed }: SpendingLimitExceeded): string {
   return `the owner's limit ${scope} leaves ${allowed} ${unit}, and the price is ${asked}; nothing was signed. Only the owner can change the limit`
+}
+
+/** The message of the error names a source of tokens, which is a text of the service. */
+function shortageMessage({ missing, mint, heldBaseUnits, requiredBaseUnits }: InsufficientFunds): string {
+  const held = `it has ${heldBaseUnits} of ${requiredBaseUnits} base units of ${mint}`
+  return `the wallet lacks ${missing.join(' and ')}${missing.includes('tokens') ? `: ${held}` : ''}; nothing was signed`
 }
 
 const paymentMessages = {

@@ -139,6 +139,9 @@ async function deliver(deps: WalletDeps, response: ServerResponse, purchase: Pur
   }
 }
 
+// A path or base64. A model reads the receipts, so other text of a service is dropped.
+const receiptText = /^[\w/+=?&:.%~-]{1,4096}$/
+
 /**
  * Reports a failed write and continues: a full disk must not withhold a paid answer, and the service can repeat its
  * receipts.
@@ -148,6 +151,7 @@ async function record(
   payment: PendingPayment,
   { cost, response: { headers } }: Purchase,
 ): Promise<void> {
+  const receipt = headers.get('receipt-location') ?? headers.get('payment-response') ?? headers.get('payment-receipt')
   const { signature, mint, request } = payment
   const line = {
     at: isoTime(clock.nowMs()),
@@ -157,7 +161,7 @@ async function record(
     mint,
     baseUnits: cost.baseUnits.toString(),
     usd: formatUsd(cost.attoUsd),
-    receipt: headers.get('receipt-location') ?? headers.get('payment-response') ?? headers.get('payment-receipt'),
+    receipt: receipt !== null && receiptText.test(receipt) ? receipt : null,
   }
   await appendReceipt(receiptsPath, line).catch(report)
 }
