@@ -3,7 +3,7 @@ create or replace function ledger.base58_bytes(written text) returns bytea
 language plpgsql
 immutable
 strict
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   alphabet constant text := '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';

@@ -6,7 +6,7 @@ create or replace function ledger.record_burn(body bytea)
 returns table (refusal text, seq bigint, leaf_hash bytea, recorded_at timestamptz)
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   burn_rounds constant smallint := 11;

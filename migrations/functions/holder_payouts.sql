@@ -4,7 +4,7 @@ create or replace function ledger.record_holder_payout(body bytea)
 returns table (refusal text, seq bigint, leaf_hash bytea, recorded_at timestamptz)
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   said constant jsonb := convert_from(record_holder_payout.body, 'UTF8')::jsonb;
@@ -70,7 +70,7 @@ create or replace function work.record_payout_attempt(
 ) returns boolean
 language sql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   with recorded as (
     insert into work.payout_attempts as a (plan_id, part, signature, last_valid_height, transaction)

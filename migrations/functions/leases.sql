@@ -4,7 +4,7 @@
 create or replace function work.take_lease(lease_name text, wanted_by text, for_ms integer) returns bigint
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   taken bigint;
@@ -26,7 +26,7 @@ grant execute on function work.take_lease to tollbook_service;
 create or replace function work.renew_lease(lease_name text, lease_epoch bigint) returns boolean
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   update work.leases set taken_at = clock_timestamp() where name = lease_name and epoch = lease_epoch and length_ms > 0;
@@ -39,7 +39,7 @@ grant execute on function work.renew_lease to tollbook_service;
 create or replace function work.end_lease(lease_name text, lease_epoch bigint) returns void
 language sql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   update work.leases set length_ms = 0 where name = lease_name and epoch = lease_epoch and length_ms > 0
 $$;
@@ -50,7 +50,7 @@ grant execute on function work.end_lease to tollbook_service;
 create or replace function work.require_lease(lease_name text, lease_epoch bigint) returns void
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform from work.leases l where l.name = lease_name and l.epoch = lease_epoch for update;

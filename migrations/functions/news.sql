@@ -4,7 +4,7 @@ create or replace function news.take_poll(names text[], lanes text[], wanted_cat
 returns table (poll text, poll_etag text, poll_last_modified text)
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform pg_advisory_xact_lock(hashtext('news.take_poll'));
@@ -34,7 +34,7 @@ $$;
 create or replace function news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text) returns void
 language sql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   update news.polls p
   set succeeded_at = clock_timestamp(), failures = 0, etag = new_etag, last_modified = new_last_modified,
@@ -46,7 +46,7 @@ $$;
 create or replace function news.poll_failed(polled text) returns void
 language sql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   with failed as (
     select p.lane, least(p.failures, 10) as failures from news.polls p where p.name = polled
@@ -63,7 +63,7 @@ $$;
 create or replace function news.trust(provider text) returns integer
 language sql
 immutable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select case regexp_replace(provider, '^sample:', '')
     when 'publisher-rss' then 3
@@ -80,7 +80,7 @@ create or replace function news.find_cluster(
 returns uuid
 language sql
 stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select a.cluster
   from news.articles a
@@ -103,7 +103,7 @@ $$;
 -- The most trusted article leads; of equals the one that was here first, whatever dates they claim.
 create or replace function news.choose_lead(of_cluster uuid) returns void
 language sql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   update news.articles a
   set leads = not a.leads
@@ -126,7 +126,7 @@ create or replace function news.keep_stories(
 returns integer
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   given record;
@@ -198,7 +198,7 @@ $$;
 create or replace function news.forget_old() returns bigint
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   forgotten bigint;

@@ -5,7 +5,7 @@ create or replace function ledger.record_payout(body bytea)
 returns table (refusal text, seq bigint, leaf_hash bytea, recorded_at timestamptz)
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   said constant jsonb := convert_from(record_payout.body, 'UTF8')::jsonb;

@@ -5,7 +5,7 @@ create or replace function work.record_presentation(
 returns table (presented_at timestamptz, last_valid_height bigint)
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -35,7 +35,7 @@ grant execute on function work.record_presentation to tollbook_service;
 create or replace function work.forget_old_presentations() returns bigint
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   forgotten bigint;

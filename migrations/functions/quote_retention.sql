@@ -6,7 +6,7 @@
 create or replace function ledger.drop_old_quotes(retention_days integer) returns setof text
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 -- Quotes that are recorded meanwhile wait for this lock, and those after them.
 set lock_timeout = '500ms'
 as $$
@@ -41,7 +41,7 @@ grant execute on function ledger.drop_old_quotes to tollbook_retention;
 create or replace function ledger.needed_quotes() returns setof text
 language sql
 stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select convert_from(e.body, 'UTF8')::jsonb ->> 'quoteId'
   from work.open o
@@ -53,7 +53,7 @@ $$;
 create or replace function work.is_behind() returns boolean
 language sql
 stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(
     (select e.recorded_at < now() - interval '1 day' from ledger.events e
@@ -65,7 +65,7 @@ $$;
 create or replace function ledger.quote_days() returns table (day date, partition regclass)
 language sql
 stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select to_date(right(c.relname, 8), 'YYYYMMDD'), c.oid::regclass
   from pg_catalog.pg_inherits i
@@ -78,7 +78,7 @@ create or replace function ledger.quote_storage() returns table (bytes bigint, o
 language sql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select (select sum(pg_catalog.pg_total_relation_size(t.relid))::bigint from pg_catalog.pg_partition_tree('ledger.quotes') t),
     (select coalesce(max((now() at time zone 'UTC')::date - d.day), 0) from ledger.quote_days() d

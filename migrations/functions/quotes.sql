@@ -5,7 +5,7 @@ create or replace function ledger.record_quotes(
 returns void
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform set_config('ledger.writing', 'on', true);
@@ -27,7 +27,7 @@ create or replace function ledger.find_open_quote(
 returns setof ledger.quotes
 language plpgsql
 stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_custom_plan
 as $$
 begin
@@ -51,7 +51,7 @@ create or replace function ledger.find_bound_quote(
 returns setof ledger.quotes
 language plpgsql
 stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_custom_plan
 as $$
 begin

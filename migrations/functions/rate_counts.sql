@@ -5,7 +5,7 @@ create or replace function work.share_rates(
 returns table (limit_name text, client text, time_window bigint, requests bigint)
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

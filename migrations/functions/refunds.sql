@@ -5,7 +5,7 @@ create or replace function ledger.record_refund(body bytea)
 returns table (refusal text, seq bigint, leaf_hash bytea, recorded_at timestamptz)
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   said constant jsonb := convert_from(record_refund.body, 'UTF8')::jsonb;
@@ -59,7 +59,7 @@ create or replace function ledger.record_booking(payment_body bytea, approval_bo
 returns table (refusal text, seq bigint, leaf_hash bytea, recorded_at timestamptz)
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   said constant jsonb := convert_from(payment_body, 'UTF8')::jsonb;

@@ -5,7 +5,7 @@
 -- reports.roll_up turn every other join into a hash join, so one plan serves a range of any size in a ledger of any size.
 create or replace function reports.add_events(from_seq bigint, to_seq bigint) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Columns that many steps read come first: PostgreSQL decodes a row up to the last column that a step needs.

@@ -1,7 +1,7 @@
 -- Adds one row for each debt that the payouts of a range of positions paid.
 create or replace function reports.list_payouts(from_seq bigint, to_seq bigint) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into reports.payouts (seq, line, mint, reference, plan_id, part, account, wallet, amount, paid_at)

@@ -1,7 +1,7 @@
 -- Adds one row for each debt that was approved, and each refund that was granted, in a range of positions.
 create or replace function reports.list_refunds(from_seq bigint, to_seq bigint) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into reports.refunds (seq, line, mint, reference, wallet, kind, account, amount, decided_by, role, login, reason, decided_at)

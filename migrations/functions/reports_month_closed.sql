@@ -2,7 +2,7 @@
 create or replace function reports.month_closed_at(effective_at timestamptz) returns timestamptz
 language sql
 immutable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select (date_trunc('month', effective_at at time zone 'UTC') + interval '1 month 1 day') at time zone 'UTC'
 $$;

@@ -1,7 +1,7 @@
 -- For the owner, when the reports are in doubt: empties every table of this schema. The next roll-ups fill them again.
 create or replace function reports.reset() returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform from reports.progress where one for update;

@@ -2,7 +2,7 @@
 create or replace function reports.roll_up(events_max integer) returns bigint
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 -- With these settings only one shape of plan is left, which suits any size of range and table.
 set plan_cache_mode = force_custom_plan
 set enable_seqscan = off
@@ -43,7 +43,7 @@ grant execute on function reports.roll_up to tollbook_service, tollbook_finance;
 create or replace function reports.roll_up_in_turn(events_max integer) returns bigint
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform from reports.progress p where p.one for update;

@@ -9,7 +9,7 @@ create or replace function ledger.seal(
 returns void
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 -- As in ledger.append_batch: a plan made while the tables were small would read all of them ever after.
 set enable_seqscan = off
 set jit = off

@@ -3,7 +3,7 @@ create or replace function ledger.change_setting(body bytea)
 returns table (refusal text, seq bigint, leaf_hash bytea, recorded_at timestamptz)
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   said constant jsonb := convert_from(change_setting.body, 'UTF8')::jsonb;
@@ -25,7 +25,7 @@ grant execute on function ledger.change_setting to tollbook_operator;
 create or replace function ledger.setting_at(wanted text, at timestamptz) returns setof ledger.settings
 language sql
 stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   (select s.* from ledger.settings s where s.name = wanted and s.valid_from <= at order by s.number desc limit 1)
   union all

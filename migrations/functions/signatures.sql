@@ -2,7 +2,7 @@
 create or replace function signer.landing_time() returns interval
 language sql
 immutable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select interval '2 minutes'
 $$;
@@ -13,7 +13,7 @@ $$;
 -- each other. Payments of all that another session is settling are skipped.
 create or replace function signer.settle(of_wallet text) returns void
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   payments constant bytea := '\x01';
@@ -41,7 +41,7 @@ create or replace function signer.find_signature(given_digest bytea, given_walle
 returns table (signature bytea, as_of timestamptz)
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
@@ -71,7 +71,7 @@ create or replace function signer.record_signature(
 returns text
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   -- Failures that a wallet may have in 24 hours: one, or three once it has paid; one more for every twenty payments.
@@ -161,7 +161,7 @@ grant execute on function signer.record_signature to tollbook_signer;
 create or replace function signer.record_outcome(given_digest bytea, given_outcome text) returns void
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   if given_outcome not in ('failed', 'absent') then
@@ -177,7 +177,7 @@ grant execute on function signer.record_outcome to tollbook_signer;
 create or replace function signer.spent_today() returns bigint
 language sql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(
     (select d.lamports from signer.days d

@@ -4,7 +4,7 @@ create or replace function paywall.move_transfer_scan(
   lease_name text, lease_epoch bigint, token_account text, signature text, slot bigint) returns void
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

@@ -31,7 +31,7 @@ on conflict (step, from_state, event_kinds) do update set writer = excluded.writ
 
 create or replace function ledger.record_goodwill(body bytea)
 returns table (refusal text, seq bigint, leaf_hash bytea, recorded_at timestamptz)
-language plpgsql security definer set search_path = ''
+language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
   said constant jsonb := convert_from(record_goodwill.body, 'UTF8')::jsonb;

@@ -225,12 +225,28 @@ test('a refused change leaves the row as it was (I22)', async () => {
   expect(await read()).toEqual(before)
 })
 
-test("every function that runs with its owner's rights pins its search path, so that no table or operator can be slipped under it", async () => {
-  const { rows } = await admin.query<{ name: string; config: readonly string[] | null }>(`
-    select p.proname as name, p.proconfig as config from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-    where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'signer') and p.prosecdef order by 1`)
-  expect(rows.length).toBeGreaterThanOrEqual(16)
-  for (const { name, config } of rows) expect(config, name).toContain('search_path=""')
+test("every function pins its search path, with temporary objects last, because definers run it with the owner's rights", async () => {
+  const { rows } = await admin.query<{ name: string; isDefiner: boolean; config: readonly string[] | null }>(`
+    select p.proname as name, p.prosecdef as "isDefiner", p.proconfig as config
+    from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+    where n.nspname in ('ledger', 'work', 'paywall', 'news', 'reports', 'signer') order by 1`)
+  const pinned = rows.filter(({ isDefiner, config }) => isDefiner || config !== null)
+  expect(pinned.filter(({ isDefiner }) => isDefiner).length).toBeGreaterThanOrEqual(16)
+  for (const { name, config } of pinned) expect(config, name).toContain('search_path=pg_catalog, pg_temp')
+})
+
+test.each([
+  ['text', 'select ledger.identify(0)'],
+  ['date', 'select ledger.add_partitions()'],
+])('a temporary type %s of a login of the service is not used by functions of the owner', async (type, call) => {
+  const lure = `
+    create function pg_temp.take_over(pg_catalog.${type}) returns boolean language plpgsql as $$
+    begin
+      if current_user <> session_user then raise exception 'it runs as %', current_user using errcode = 'TB999'; end if;
+      return true;
+    end $$;
+    create domain pg_temp.${type} as pg_catalog.${type} check (pg_temp.take_over(value))`
+  expect(await refusalOf(openPool(serviceUrl, 1), call, lure)).toBe('done')
 })
 
 test('rows that every append updates stay on their page: updates of streams and of the head are HOT', async () => {

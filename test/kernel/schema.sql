@@ -528,82 +528,82 @@ A CREATE TRIGGER log_never_changes BEFORE DELETE OR UPDATE ON ledger.tiles FOR E
 
 -- functions (their text is in packages/ledger/sql and migrations/functions)
 ledger.add_partition(parent regclass, name text, bounds text[]) returns void 
-ledger.add_partitions() returns void security definer search_path=""
-ledger.append_as(writer text, batch ledger.batch, bodies bytea, note_values bytea[], OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
-ledger.append_batch(ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, known_seq bigint, known_leaf bytea, known_timeline integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea) returns record security definer search_path=""
-ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone) returns record search_path=""
-ledger.base58_bytes(written text) returns bytea search_path=""
-ledger.change_setting(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
-ledger.drop_old_quotes(retention_days integer) returns SETOF text security definer search_path="" lock_timeout=500ms
-ledger.end_notes(ids bytea[]) returns bigint security definer search_path="" enable_seqscan=off
-ledger.find_bound_quote(paying_wallet text, paid_endpoint text, wanted_memo text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
-ledger.find_open_quote(paying_wallet text, paid_endpoint text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path="" plan_cache_mode=force_custom_plan
-ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint search_path=""
-ledger.forget_old_notes() returns bigint security definer search_path=""
-ledger.has_event(wanted_seq bigint, wanted_leaf bytea) returns boolean search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
-ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea) returns record security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
-ledger.judge(writer text, batch ledger.batch, chart ledger.batch_accounts, stamp timestamp with time zone) returns ledger.judgement search_path=""
-ledger.judge_repeated(ids bytea[], verdicts text[]) returns text[] search_path=""
-ledger.judge_seldom(batch ledger.batch, judged ledger.judgement, stamp timestamp with time zone) returns text[] search_path=""
-ledger.mark_notes(ids bytea[], repeat_seconds integer) returns bigint security definer search_path="" enable_seqscan=off
-ledger.needed_quotes() returns SETOF text search_path=""
-ledger.next_time(ledger_time timestamp with time zone, clock_before timestamp with time zone, OUT next_time timestamp with time zone, OUT clock timestamp with time zone) returns record search_path=""
-ledger.open_accounts(account_mints text[], account_names text[]) returns ledger.batch_accounts search_path=""
-ledger.post(batch ledger.batch, chart ledger.batch_accounts, verdicts text[], first_position bigint) returns text[] search_path=""
-ledger.probe_commit() returns void security definer search_path="" lock_timeout=2s
+ledger.add_partitions() returns void security definer search_path=pg_catalog, pg_temp
+ledger.append_as(writer text, batch ledger.batch, bodies bytea, note_values bytea[], OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea) returns record security definer search_path=pg_catalog, pg_temp enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
+ledger.append_batch(ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, known_seq bigint, known_leaf bytea, known_timeline integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea) returns record security definer search_path=pg_catalog, pg_temp
+ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone) returns record search_path=pg_catalog, pg_temp
+ledger.base58_bytes(written text) returns bytea search_path=pg_catalog, pg_temp
+ledger.change_setting(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=pg_catalog, pg_temp
+ledger.drop_old_quotes(retention_days integer) returns SETOF text security definer search_path=pg_catalog, pg_temp lock_timeout=500ms
+ledger.end_notes(ids bytea[]) returns bigint security definer search_path=pg_catalog, pg_temp enable_seqscan=off
+ledger.find_bound_quote(paying_wallet text, paid_endpoint text, wanted_memo text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path=pg_catalog, pg_temp plan_cache_mode=force_custom_plan
+ledger.find_open_quote(paying_wallet text, paid_endpoint text, landed_at timestamp with time zone, landed_slot bigint, grace interval) returns SETOF ledger.quotes search_path=pg_catalog, pg_temp plan_cache_mode=force_custom_plan
+ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint search_path=pg_catalog, pg_temp
+ledger.forget_old_notes() returns bigint security definer search_path=pg_catalog, pg_temp
+ledger.has_event(wanted_seq bigint, wanted_leaf bytea) returns boolean search_path=pg_catalog, pg_temp enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea) returns record security definer search_path=pg_catalog, pg_temp enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+ledger.judge(writer text, batch ledger.batch, chart ledger.batch_accounts, stamp timestamp with time zone) returns ledger.judgement search_path=pg_catalog, pg_temp
+ledger.judge_repeated(ids bytea[], verdicts text[]) returns text[] search_path=pg_catalog, pg_temp
+ledger.judge_seldom(batch ledger.batch, judged ledger.judgement, stamp timestamp with time zone) returns text[] search_path=pg_catalog, pg_temp
+ledger.mark_notes(ids bytea[], repeat_seconds integer) returns bigint security definer search_path=pg_catalog, pg_temp enable_seqscan=off
+ledger.needed_quotes() returns SETOF text search_path=pg_catalog, pg_temp
+ledger.next_time(ledger_time timestamp with time zone, clock_before timestamp with time zone, OUT next_time timestamp with time zone, OUT clock timestamp with time zone) returns record search_path=pg_catalog, pg_temp
+ledger.open_accounts(account_mints text[], account_names text[]) returns ledger.batch_accounts search_path=pg_catalog, pg_temp
+ledger.post(batch ledger.batch, chart ledger.batch_accounts, verdicts text[], first_position bigint) returns text[] search_path=pg_catalog, pg_temp
+ledger.probe_commit() returns void security definer search_path=pg_catalog, pg_temp lock_timeout=2s
 ledger.protect_kept(protected regclass) returns void 
 ledger.protect_log(protected regclass) returns void 
 ledger.protect_projection(protected regclass) returns void 
-ledger.quote_days() returns TABLE(day date, partition regclass) search_path=""
-ledger.quote_storage() returns TABLE(bytes bigint, oldest_days integer) security definer search_path=""
-ledger.read(stream_id bytea) returns TABLE(seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
-ledger.read_many(stream_ids bytea[]) returns TABLE(id bytea, seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
-ledger.record(batch ledger.batch, bodies bytea, note_values bytea[], judged ledger.judgement, account_ids integer[], first_position bigint, stamp timestamp with time zone, clock timestamp with time zone) returns bytea search_path=""
-ledger.record_booking(payment_body bytea, approval_body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
-ledger.record_burn(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
-ledger.record_holder_payout(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
-ledger.record_payout(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
-ledger.record_quotes(ids text[], wallets text[], endpoints text[], memos text[], price_lists integer[], mints text[], required numeric[], issued_ms bigint[], expires_ms bigint[], slots bigint[]) returns void security definer search_path=""
-ledger.record_refund(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=""
+ledger.quote_days() returns TABLE(day date, partition regclass) search_path=pg_catalog, pg_temp
+ledger.quote_storage() returns TABLE(bytes bigint, oldest_days integer) security definer search_path=pg_catalog, pg_temp
+ledger.read(stream_id bytea) returns TABLE(seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path=pg_catalog, pg_temp enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
+ledger.read_many(stream_ids bytea[]) returns TABLE(id bytea, seq bigint, version integer, kind text, schema_version smallint, recorded_at timestamp with time zone, effective_at timestamp with time zone, body bytea, leaf_hash bytea) search_path=pg_catalog, pg_temp enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
+ledger.record(batch ledger.batch, bodies bytea, note_values bytea[], judged ledger.judgement, account_ids integer[], first_position bigint, stamp timestamp with time zone, clock timestamp with time zone) returns bytea search_path=pg_catalog, pg_temp
+ledger.record_booking(payment_body bytea, approval_body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=pg_catalog, pg_temp
+ledger.record_burn(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=pg_catalog, pg_temp
+ledger.record_holder_payout(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=pg_catalog, pg_temp
+ledger.record_payout(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=pg_catalog, pg_temp
+ledger.record_quotes(ids text[], wallets text[], endpoints text[], memos text[], price_lists integer[], mints text[], required numeric[], issued_ms bigint[], expires_ms bigint[], slots bigint[]) returns void security definer search_path=pg_catalog, pg_temp
+ledger.record_refund(body bytea) returns TABLE(refusal text, seq bigint, leaf_hash bytea, recorded_at timestamp with time zone) security definer search_path=pg_catalog, pg_temp
 ledger.refuse_change() returns trigger 
 ledger.refuse_direct_write() returns trigger 
-ledger.report_lost_history(lost_seq bigint, lost_leaf bytea, reporter text) returns void security definer search_path=""
-ledger.require_history(known_seq bigint, known_leaf bytea, known_timeline integer) returns boolean search_path="" enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
-ledger.seal(lease_name text, lease_epoch bigint, tree_size bigint, tree_root bytea, signed_note text, tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[]) returns void security definer search_path="" enable_seqscan=off jit=off
-ledger.setting_at(wanted text, at timestamp with time zone) returns SETOF ledger.settings search_path=""
-ledger.try_limits(batch ledger.batch, chart ledger.batch_accounts, verdicts text[]) returns text[] search_path=""
-news.choose_lead(of_cluster uuid) returns void search_path=""
-news.find_cluster(wanted_key text, wanted_words text[], wanted_at timestamp with time zone, is_sample boolean, but_not bytea) returns uuid search_path=""
-news.forget_old() returns bigint security definer search_path=""
-news.keep_stories(url_keys text[], urls text[], titles text[], title_keys text[], story_keys text[], publishers text[], descriptions text[], image_urls text[], languages text[], ranks integer[], published_ms bigint[], provider text, feed text, category text, question text) returns integer security definer search_path=""
-news.poll_failed(polled text) returns void security definer search_path=""
-news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text) returns void security definer search_path=""
-news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer) returns TABLE(poll text, poll_etag text, poll_last_modified text) security definer search_path=""
-news.trust(provider text) returns integer search_path=""
-paywall.move_transfer_scan(lease_name text, lease_epoch bigint, token_account text, signature text, slot bigint) returns void security definer search_path=""
-reports.add_events(from_seq bigint, to_seq bigint) returns void search_path=""
-reports.list_payouts(from_seq bigint, to_seq bigint) returns void search_path=""
-reports.list_refunds(from_seq bigint, to_seq bigint) returns void search_path=""
-reports.month_closed_at(effective_at timestamp with time zone) returns timestamp with time zone search_path=""
-reports.reset() returns void search_path=""
-reports.roll_up(events_max integer) returns bigint security definer search_path="" plan_cache_mode=force_custom_plan enable_seqscan=off enable_nestloop=off enable_mergejoin=off jit=off
-reports.roll_up_in_turn(events_max integer) returns bigint security definer search_path=""
-signer.find_signature(given_digest bytea, given_wallet text) returns TABLE(signature bytea, as_of timestamp with time zone) security definer search_path=""
-signer.landing_time() returns interval search_path=""
-signer.record_outcome(given_digest bytea, given_outcome text) returns void security definer search_path=""
-signer.record_signature(given_digest bytea, given_signature bytea, given_wallet text, given_amount numeric, given_lamports bigint, held numeric, as_of timestamp with time zone, lamports_per_day bigint, lamports_per_wallet bigint, given_dollar text) returns text security definer search_path=""
-signer.settle(of_wallet text) returns void search_path=""
-signer.spent_today() returns bigint security definer search_path=""
-work.end_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
-work.follow(events_max integer) returns bigint security definer search_path="" enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
-work.forget_old_presentations() returns bigint security definer search_path=""
-work.is_behind() returns boolean search_path=""
-work.record_payout_attempt(plan_id text, part integer, signature text, last_valid_height bigint, transaction bytea, replaced text) returns boolean security definer search_path=""
-work.record_presentation(given_reference bytea, given_wallet text, given_presented_at timestamp with time zone, given_last_valid_height bigint) returns TABLE(presented_at timestamp with time zone, last_valid_height bigint) security definer search_path=""
-work.renew_lease(lease_name text, lease_epoch bigint) returns boolean security definer search_path=""
-work.require_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=""
-work.share_rates(limit_names text[], clients text[], time_windows bigint[], more bigint[], ends_ms bigint[]) returns TABLE(limit_name text, client text, time_window bigint, requests bigint) security definer search_path=""
-work.take_lease(lease_name text, wanted_by text, for_ms integer) returns bigint security definer search_path=""
+ledger.report_lost_history(lost_seq bigint, lost_leaf bytea, reporter text) returns void security definer search_path=pg_catalog, pg_temp
+ledger.require_history(known_seq bigint, known_leaf bytea, known_timeline integer) returns boolean search_path=pg_catalog, pg_temp enable_seqscan=off jit=off plan_cache_mode=force_generic_plan
+ledger.seal(lease_name text, lease_epoch bigint, tree_size bigint, tree_root bytea, signed_note text, tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[]) returns void security definer search_path=pg_catalog, pg_temp enable_seqscan=off jit=off
+ledger.setting_at(wanted text, at timestamp with time zone) returns SETOF ledger.settings search_path=pg_catalog, pg_temp
+ledger.try_limits(batch ledger.batch, chart ledger.batch_accounts, verdicts text[]) returns text[] search_path=pg_catalog, pg_temp
+news.choose_lead(of_cluster uuid) returns void search_path=pg_catalog, pg_temp
+news.find_cluster(wanted_key text, wanted_words text[], wanted_at timestamp with time zone, is_sample boolean, but_not bytea) returns uuid search_path=pg_catalog, pg_temp
+news.forget_old() returns bigint security definer search_path=pg_catalog, pg_temp
+news.keep_stories(url_keys text[], urls text[], titles text[], title_keys text[], story_keys text[], publishers text[], descriptions text[], image_urls text[], languages text[], ranks integer[], published_ms bigint[], provider text, feed text, category text, question text) returns integer security definer search_path=pg_catalog, pg_temp
+news.poll_failed(polled text) returns void security definer search_path=pg_catalog, pg_temp
+news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text) returns void security definer search_path=pg_catalog, pg_temp
+news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer) returns TABLE(poll text, poll_etag text, poll_last_modified text) security definer search_path=pg_catalog, pg_temp
+news.trust(provider text) returns integer search_path=pg_catalog, pg_temp
+paywall.move_transfer_scan(lease_name text, lease_epoch bigint, token_account text, signature text, slot bigint) returns void security definer search_path=pg_catalog, pg_temp
+reports.add_events(from_seq bigint, to_seq bigint) returns void search_path=pg_catalog, pg_temp
+reports.list_payouts(from_seq bigint, to_seq bigint) returns void search_path=pg_catalog, pg_temp
+reports.list_refunds(from_seq bigint, to_seq bigint) returns void search_path=pg_catalog, pg_temp
+reports.month_closed_at(effective_at timestamp with time zone) returns timestamp with time zone search_path=pg_catalog, pg_temp
+reports.reset() returns void search_path=pg_catalog, pg_temp
+reports.roll_up(events_max integer) returns bigint security definer search_path=pg_catalog, pg_temp plan_cache_mode=force_custom_plan enable_seqscan=off enable_nestloop=off enable_mergejoin=off jit=off
+reports.roll_up_in_turn(events_max integer) returns bigint security definer search_path=pg_catalog, pg_temp
+signer.find_signature(given_digest bytea, given_wallet text) returns TABLE(signature bytea, as_of timestamp with time zone) security definer search_path=pg_catalog, pg_temp
+signer.landing_time() returns interval search_path=pg_catalog, pg_temp
+signer.record_outcome(given_digest bytea, given_outcome text) returns void security definer search_path=pg_catalog, pg_temp
+signer.record_signature(given_digest bytea, given_signature bytea, given_wallet text, given_amount numeric, given_lamports bigint, held numeric, as_of timestamp with time zone, lamports_per_day bigint, lamports_per_wallet bigint, given_dollar text) returns text security definer search_path=pg_catalog, pg_temp
+signer.settle(of_wallet text) returns void search_path=pg_catalog, pg_temp
+signer.spent_today() returns bigint security definer search_path=pg_catalog, pg_temp
+work.end_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=pg_catalog, pg_temp
+work.follow(events_max integer) returns bigint security definer search_path=pg_catalog, pg_temp enable_seqscan=off jit=off plan_cache_mode=force_custom_plan
+work.forget_old_presentations() returns bigint security definer search_path=pg_catalog, pg_temp
+work.is_behind() returns boolean search_path=pg_catalog, pg_temp
+work.record_payout_attempt(plan_id text, part integer, signature text, last_valid_height bigint, transaction bytea, replaced text) returns boolean security definer search_path=pg_catalog, pg_temp
+work.record_presentation(given_reference bytea, given_wallet text, given_presented_at timestamp with time zone, given_last_valid_height bigint) returns TABLE(presented_at timestamp with time zone, last_valid_height bigint) security definer search_path=pg_catalog, pg_temp
+work.renew_lease(lease_name text, lease_epoch bigint) returns boolean security definer search_path=pg_catalog, pg_temp
+work.require_lease(lease_name text, lease_epoch bigint) returns void security definer search_path=pg_catalog, pg_temp
+work.share_rates(limit_names text[], clients text[], time_windows bigint[], more bigint[], ends_ms bigint[]) returns TABLE(limit_name text, client text, time_window bigint, requests bigint) security definer search_path=pg_catalog, pg_temp
+work.take_lease(lease_name text, wanted_by text, for_ms integer) returns bigint security definer search_path=pg_catalog, pg_temp
 
 -- rights on tables of others than the owner
 ledger.accounts tollbook_burner SELECT

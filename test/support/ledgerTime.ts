@@ -29,7 +29,7 @@ const givenTime = `
   create or replace function ledger.next_time(
     ledger_time timestamptz, clock_before timestamptz, out next_time timestamptz, out clock timestamptz)
   language sql
-  set search_path = ''
+  set search_path = pg_catalog, pg_temp
   as $$
     select t.given, t.given
     from (select greatest(g.at, ledger_time + interval '1 millisecond') as given from ledger.given_time g) t

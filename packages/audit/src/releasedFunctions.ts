@@ -1,28 +1,28 @@
 /* The SHA-256 of each function of this release. Written by test/audit/releasedFunctions.pg.test.ts. */
 
 const lines = `
-f15508f6b06b89e2be0efffd6f222541edcbe794b27a5410682c27974a4f568f file functions/base58
-0ac30bca5407711a130061a9caa8125042aed7b4b5a6acbb8c0c37192389ce27 file functions/burns
-d4ea0967db40fcd28c06b221283e19e110f4e8a193aa65e84876e520835835fe file functions/holder_payouts
-672d059e3848301c7d40716d63eea14e08a3efdc74b103854fc4c8e8683f5376 file functions/leases
-af742d9d6c1015eb220b4b51d9e2241b0ac429b689afe3f583ad099a829360f9 file functions/news
-89135565c8daa929c138a47adaf30cd889146cc79119aa5a1927f745a40490f9 file functions/payouts
-932b9a7c302c88444729d4dd931cb66650ca97e9c6b9e9c9bfb1f512df287e5e file functions/presentations
-d9c54730e5b347e79f381950559a61e366dda75f0cf1543558b7cc34acc57e67 file functions/quote_retention
-c44942ceded43af790b3790923d8f6e75bcf68835bf6646abfdd3b105a3bc89c file functions/quotes
-665c4a028f9ba96ae46a3d5b2cdc0538a426366290e90120b8733e971be721fa file functions/rate_counts
-a3c4a80308e1bf13f9a0aacced6deb634d2ee4de3e91ceaca494fa410abf2f6d file functions/refunds
-356317efa8cecfb60fddd89e4b237faf4689376541db899d70486cf5a9116e54 file functions/reports_add_events
-00fb17f27133a3ffd2d4393cd68feaceeb03c41344944930a32f8eacf991b333 file functions/reports_list_payouts
-a3c3c3e49408118af7d561748713340155032e480c6e64af4323cd600f2ce39a file functions/reports_list_refunds
-aa3aaa6c5ecc1fbef4c4498d3615a264cf2deb38a97feb0508e39916bf6aef83 file functions/reports_month_closed
+263245c4a98d9a059d8bdc25aeaf8ce6dd143f9396a5e726bbf7604eb0bc3262 file functions/base58
+3a71eb6087bb9db52bca2ea10a1d8be84aae4824cdaa7314ba1fa8a7e68a1eed file functions/burns
+27e41e377145bab62495ef4e14383ba7b1aa72633525259e6ead4a92a3d98e45 file functions/holder_payouts
+e23df4ddbb6e3f19f0b689fba5130cec5eddc979b4ed4fe238db7b0f67877377 file functions/leases
+7339ea004389a29924800e711a89950fe537075dcc8c5c5da73f81bdf71630d2 file functions/news
+980092c782c36ae39f19a28832d2d4bcd9ed9eba24e0e9b86d8b871550c22d96 file functions/payouts
+9ba85e970b58e9c2ba6bcc5ca3fe920458d20b0515ea46712f88e8b9d1e3f86f file functions/presentations
+0e4abfa3d640934b06e4e2fdf1eb65ef557e5bdb5432e320fb81b2cb43334d31 file functions/quote_retention
+25fa64e7b8192d017b861e9edfdd359127ba58716a6fe7caea6e3a32a11082f2 file functions/quotes
+d66e6261e5d100f1f01c51778b26a595a63a34389aaf8b681dea0419e38cac55 file functions/rate_counts
+35c405020853bec5fcdf739bfc03c026bc910b38d0da9750f72e9aa5934b83cf file functions/refunds
+4cccdea997112cef58d8d67c0d7bbda891f1714037a207eb02e85a146a6e4562 file functions/reports_add_events
+c72f82c7c498652f12794096198a6566e4c1601e40e94780c4ee2ee2eeb2fc23 file functions/reports_list_payouts
+2275f18699eccc14d169aa8bacffe8c837aafdcef50d8540fcb03ce455d10c7a file functions/reports_list_refunds
+6bd12d962a6cade7f51acacc0f7f47cec0af2700acce66b4f0aeb27fc8fa371f file functions/reports_month_closed
 201b017644c3c9a0504486ed0732f167253a7aaa968f2a8dd12188a9f95f3608 file functions/reports_posted
-70e7dcb123e18203bae0527f97cbb5ec81a6691b3a332f2b35c3e84a25c13f4d file functions/reports_reset
-e68a5882b1077ab9ae79b63237d99061ebdda0965d5fc1d29f940003e76b42a4 file functions/reports_roll_up
-ce1c64d392ad467ac2d04231759a789b8a56d1ee6ec8d3244fddde374dab7015 file functions/seal
-c54fa16a9d50f1f6a80e5160485f08a7134bab96f869fd423b63c6ce071f2f69 file functions/settings
-3e8c2f34059cb95a9bbb1b3767a3ec3fd989f789723156f5459dd889f55d04dc file functions/signatures
-816fc382b372817931c85b39644e4de0175f013d3e9d5296d4dfe602d219d18c file functions/transfer_scans
+0f8e15ef150e7e9d3b60ff5ba47e23b9b0a00c16db5aab6250cceaa98313dc0c file functions/reports_reset
+66482e50423b56e38cf240be042f2be54d0eed6924e87bdde138428e144d2438 file functions/reports_roll_up
+91ae9a7a18f25da93ed54bbb8ee74b57f8c4aa0a537bb6afacdf641d872831c2 file functions/seal
+ca3b856f9ac6137807b07944218532a83ed5e52a071d7b51774859c09b0f8e1a file functions/settings
+17b81656bafd102417876ab0168935ca865c2e303a79ef4575faa367495b643b file functions/signatures
+d8e0cecca450d44d1539015a6d731f00cf4ed46f249d22629438f983acccb368 file functions/transfer_scans
 546b22310ebde6f96a07f6d74ca176b7be299dbe81f6febeef1809501b4dc28d file kinds/arrival
 10dc6c442a255066d43604acb10220b55ed9e222334319e232ea75d7efc3f740 file kinds/burn
 06fb871467f7a249fe83bdc01b20afd0eac3e193e9a2b41e6ee48de178c2e5fd file kinds/holder_payout
@@ -32,97 +32,97 @@ c54fa16a9d50f1f6a80e5160485f08a7134bab96f869fd423b63c6ce071f2f69 file functions/
 2bbf75f153d1c239182d0730ce66f2fa3d987b40f37c234bf07acbe2321ff59d file kinds/refund
 4c2c20eafbceb160d570f8d104c92003f7cf016f6002efac915b79d62309fee4 file kinds/setting
 c0ae5a7c8e4ea7919cbe2bf8bc2ddd7a82f6766bea4e22561f19903fe74b4804 file kinds/tab
-7284beb3cffd7c341adc9de61c8f17907579060f7ab586541fe5e613686e47bd file ledger/add_partitions
-f4883dd7682ee3e9eb14f426d6ad65860f7b91b426e7516536ac806c6762f1e3 file ledger/append
-f46c2365b14f326539b04d6594eaf1d789d28b1e01049511774ee684e38578aa file ledger/append_batch
-177cc16114ff889cb13c840d1fcdd18680dc53785d2ff6cc7f57be67844f7e03 file ledger/append_judge
-6341462b035885d46827657097fdd4be812a703a2fbf033b2e136da3b954f7f5 file ledger/append_one
-6b288ff854fcb2a332490926f8da33f49b40a9464b6ebfd1f1695d5605a8a13b file ledger/append_post
-90a0b8f0a3e5acc72a52837c2dfc40ff7a9b2566a9bd252dfcb17d18d119e3ce file ledger/append_record
-f21df3caea8f7b921c4b2dac3ec450068ef0169cda943490eb846343baf43295 file ledger/end_notes
-960cebd62a85bb9dfca7d17a4f6108cf412fc64668d0583fc8a18ed004549506 file ledger/follow
-a12429d4b7cd178450eb4697320359ee3ddbd31a548629393ec817fa471310de file ledger/forget_old_notes
-96b3b39abdfe68533469e8e991a27124fbc00bb55fe726e9400da0c99f2797b0 file ledger/history
-d12a2a444c7d49fa4a31de3bdd9a07bcc38b8eb78f7b2a4a000b0ce061f055df file ledger/mark_notes
-957f5f2c959604b4230ac9a6b1ff63e2bcfb2454a88e8f498c1413d614baca77 file ledger/next_time
-21b8aac0ae2aa4440602a017609ddacd9151bcb536a8477f4045912a2df0b8c1 file ledger/read
+dc92cc9c8b0ce33c61467edf1d8cf93b0bb053435aa5df0727ca4f6c17d190ec file ledger/add_partitions
+dd2be1c295dc44d962d420f4957851a2447ef5e5ac3f694aa4a9bfb76f51795b file ledger/append
+90883acf55888328b55ca12924a732fd7ca89daf96453265bea33a466e4ef2c3 file ledger/append_batch
+44ab00ebb608d339c5c06baa5c088804abbd9d6576771d5b10dbeee1cecbb241 file ledger/append_judge
+ea109b98e60c628ff7626c35023c0196d106e38933bac9596158af3de6761433 file ledger/append_one
+6b4496dff025dc8b90a150fdf0d661efb97ed57a2b57dfadbc2467bab067b125 file ledger/append_post
+4feb4e131f8869b8f262e93c1e4c50495e087b4b00732a724f5434051426004f file ledger/append_record
+f52d7e0efa6e3c0f98ba0db42bc9bc4be1bf8f205d3f63d35416933932d9ab82 file ledger/end_notes
+b15572bd0c8e249ba04319056c5d804c2ada8e7bee11f42d4f8594fe17157907 file ledger/follow
+3630a940b49e07693a341b6bb3db2c657b3fc49544b19bac916c203e5aa761dc file ledger/forget_old_notes
+b2f122c8cd118464db8f9e482e59151c92e1fc01f87ef201ba9e1a82d945d228 file ledger/history
+b898e7ecbb0f4c508fa59fae5e74064899cc6e15e4897ba7760bd0768061de64 file ledger/mark_notes
+c781e5fcfed325a932d9dc5709f5763195e4f27979562e66d55b0490c984e32d file ledger/next_time
+6b26a12931998077615caf7f8e6c941037c01257a92f6e4fe4c892574c87ec8e file ledger/read
 71ecafc9e0f4d13b45a1b620c4c335e47b7ff89640b5d1a77200a6082c481241 ledger.add_partition(parent regclass, name text, bounds text[])
-7e097f5d1c4a4fbb14417dc74e087e52cc722ad110acd348c59786dc38922922 ledger.add_partitions()
-a0053070dcc92b77a8ea68f0b816e3c65cfe92232b7c5438eb26917a87425531 ledger.append_as(writer text, batch ledger.batch, bodies bytea, note_values bytea[], OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea)
-66b2eccc944b7f70ee0bf57e7292486ef32cbf429239ff09f5e427c71a3c7597 ledger.append_batch(ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, known_seq bigint, known_leaf bytea, known_timeline integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea)
-199426a16a48b9e39fa5b926077243079461c78a96a257a76c33741e1caf177b ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone)
-0067080e3e59dee299e33dc9f6c56125e7ea1a7f3cea7e63079218503d4146ad ledger.base58_bytes(written text)
-47cb00a7d387db6a3acce125a541d5d18402a1e466467093b5b33adf9fe58210 ledger.change_setting(body bytea)
-02567655a76625c5477274c35b39bfcb52986d2ed4c2f76e113f7b17d9300287 ledger.drop_old_quotes(retention_days integer)
-eff189374c4851271a1b1efceab7bb9e2ccea3fa28c049695b2286d7d02cf59b ledger.end_notes(ids bytea[])
-da6761e0e6b3f90c7e93f514a7a4d9935ff0f314d2cc649e0eff578ef05d52c7 ledger.find_bound_quote(paying_wallet text, paid_endpoint text, wanted_memo text, landed_at timestamp with time zone, landed_slot bigint, grace interval)
-2699c4a9c1e4368c292d9a52e72a1a8c66a5ad6692ab6b574725d3f1dde5f978 ledger.find_open_quote(paying_wallet text, paid_endpoint text, landed_at timestamp with time zone, landed_slot bigint, grace interval)
-71e2d4e5c6b797038313b630a8075e4b8ff3d1b317e48fda0b1c80f6442ab2b5 ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint)
-4bd7468116db8b307a9d8b76e64f46abce06c636d7526f0cafd5bacc640e252b ledger.forget_old_notes()
-4be2e3c1aa9c9f70a1e982a62ab1f404d21f4bbbe2fefd09a3bd45ba5fe36264 ledger.has_event(wanted_seq bigint, wanted_leaf bytea)
-152a07d68decc2e96c91befaf17507473a044f9501d2f682f02eb57dce1bbebe ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea)
-b1ee5bc89a031a5f5fd60950b43f2d3430afd47b9e7f65cfff61693e680ee74b ledger.judge(writer text, batch ledger.batch, chart ledger.batch_accounts, stamp timestamp with time zone)
-3e33099a200302bdaf97bdce791a7e24c4ddc5ce192a9e6cf0a383b1e792680e ledger.judge_repeated(ids bytea[], verdicts text[])
-285769bbb59c56409704e443373ae65497a874fd70fe5a31bb3b8c79c1d4b566 ledger.judge_seldom(batch ledger.batch, judged ledger.judgement, stamp timestamp with time zone)
-c05d95a6e7b6aad6b39f7fa2f0a13edf4ec43b9c1617b2b4b3b8dd8806d9edff ledger.mark_notes(ids bytea[], repeat_seconds integer)
-1c7b19d8f61343a47ad445dc75e81fc12b80871c31d146723faba201b3c5b406 ledger.needed_quotes()
-b6e3af393df672c26f9885d52c58a086fa850310fc61e8eeb47dca31ae3e4093 ledger.next_time(ledger_time timestamp with time zone, clock_before timestamp with time zone, OUT next_time timestamp with time zone, OUT clock timestamp with time zone)
-52443ca4c1f7d05436ece047c6ea9af0dc4462441e76ac6d8437066bd4cb20ff ledger.open_accounts(account_mints text[], account_names text[])
-e0b470e54970aa5159000265dcefbd7c9e9fea3e59234a996fa930feeb14da5a ledger.post(batch ledger.batch, chart ledger.batch_accounts, verdicts text[], first_position bigint)
-ec0740c91a5a8744f588e44336c8e83fe11053472f0bb4951b45c979c272c7c8 ledger.probe_commit()
+038a83ce7c796bd6d981ed86d879f74a1890846578f58e17549d79cd2abd4afa ledger.add_partitions()
+113736b4fca5c56d319f0fc5ee8696a9d2199d77f2c3ed1b2e217e5c8c198c17 ledger.append_as(writer text, batch ledger.batch, bodies bytea, note_values bytea[], OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea)
+3266b8beb5a8d72d9568d7e2e9781c20e50ad8e412dcbb7b8412670bfc7e4a00 ledger.append_batch(ids bytea[], steps text[], expected integer[], leases_ms integer[], event_counts integer[], first_events integer[], event_items integer[], event_kinds text[], event_schemas smallint[], event_times_ms bigint[], event_starts integer[], event_lengths integer[], posting_starts integer[], posting_counts integer[], account_mints text[], account_names text[], posting_items integer[], posting_events integer[], debits integer[], credits integer[], amounts numeric[], guard_items integer[], guard_ids bytea[], guard_versions integer[], key_items integer[], key_spaces smallint[], key_values bytea[], key_digests bytea[], key_lives_s integer[], note_items integer[], note_values bytea[], bodies bytea, known_seq bigint, known_leaf bytea, known_timeline integer, OUT recorded_at timestamp with time zone, OUT first_position bigint, OUT refusals text[], OUT leaf_hashes bytea)
+dcc5b89cf2a9e56e5ff572dfd03274278290fabe67fa50578eca6064b5cf524c ledger.append_one(writer text, step text, id bytea, expected integer, body bytea, mint text, debits text[], credits text[], amounts numeric[], guard_id bytea, key_space smallint, key_value bytea, OUT refusal text, OUT seq bigint, OUT leaf_hash bytea, OUT recorded_at timestamp with time zone)
+962cdfa971cccbd91727f755be36c6b2264174888932bf09ca9fdc55c9fb2ae1 ledger.base58_bytes(written text)
+f82e8bbaf2ebe069e10564da063291375775d4fc15441af06e90845d347410c5 ledger.change_setting(body bytea)
+2bccc3a2962316808239de31c49535e9cae56da3c0466972228b24f1c84f436b ledger.drop_old_quotes(retention_days integer)
+046d191b14740eba050087c871dcc5ce90eeae60ab6b4b481c438dcbd2c8040d ledger.end_notes(ids bytea[])
+513e91873b68cc9db7ba7c3c2621e72f9734653ca1bd57b1718047637aa8aab0 ledger.find_bound_quote(paying_wallet text, paid_endpoint text, wanted_memo text, landed_at timestamp with time zone, landed_slot bigint, grace interval)
+f814e582d6803475f2ec13854f0ba60d47f6add4db29221d58a9e6793780c3eb ledger.find_open_quote(paying_wallet text, paid_endpoint text, landed_at timestamp with time zone, landed_slot bigint, grace interval)
+82a23388ae5c4751906d674e7f6ced444c2f3fb43dbb1fc3f3b0941128567a99 ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint)
+2fbbd9dd81cb445f5fbfdf5f15ad270e9ac9115e1099b8b71c779109931df74d ledger.forget_old_notes()
+e4818a37e9a2fea214310c27f821ddd223571f0cfaf01aacda26c9214e60bbde ledger.has_event(wanted_seq bigint, wanted_leaf bytea)
+c376f945892edfa9e6979d4bf6d8e6f8d22aa430b72d96c02496b7b2e5a0b64a ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea)
+36ecebb6e7af8149bf5f479a3d90add10cd896e8ba0ff25f997e002a75f4fdee ledger.judge(writer text, batch ledger.batch, chart ledger.batch_accounts, stamp timestamp with time zone)
+f01837c87042872ac90b8401cd5c6a5f9100d767dc460aaa9cdcd86b95bad7ba ledger.judge_repeated(ids bytea[], verdicts text[])
+38d34a12e695f17484f94e4d9b59d7158f303d43e3e93ebab5207c4d6f687ece ledger.judge_seldom(batch ledger.batch, judged ledger.judgement, stamp timestamp with time zone)
+a566d0c3df5cbada54244034f42bd2cc16a18a4314696abe0aa4111a1d79fcca ledger.mark_notes(ids bytea[], repeat_seconds integer)
+95e54a4b917a3e4540af52073dcea105fb059a9167b88129001c74793c3cffc5 ledger.needed_quotes()
+0d926e0daa9fb4ad317dcd421e9585aa5783951d799d6f2fee087aa9ff892802 ledger.next_time(ledger_time timestamp with time zone, clock_before timestamp with time zone, OUT next_time timestamp with time zone, OUT clock timestamp with time zone)
+f9f3d68785513f591373506c9260180839a8cd18bba51a905a54552b861f643f ledger.open_accounts(account_mints text[], account_names text[])
+7d02d282a4056b658dff9a106f2d319c7708fe6600a3356c7d30526aa80f8e08 ledger.post(batch ledger.batch, chart ledger.batch_accounts, verdicts text[], first_position bigint)
+478711963e07c981f96abb2d22faf77c0a573f37c65293a954bce898401a5893 ledger.probe_commit()
 ecb8f614a5052f2a0b632a18982547b499d2ad0a0ca74dd769ecf13a3b6800bb ledger.protect_kept(protected regclass)
 6275d57e520876fd7015adc2c1edd4a2807f28c15a85f355ff290ba498cc5a7f ledger.protect_log(protected regclass)
 f2021c7f5203fab5cab5b050fad97b5325ab22ccac6c6c6da4f670d4d49e08f7 ledger.protect_projection(protected regclass)
-0d0c597214e9dcfbb27d7c4ba4d37f4248da9e4971a036d43dba549d2afc82d8 ledger.quote_days()
-6bab3febbdf557907da29505149bf75f71ccb5ed16dc718e8e441e534c1c1505 ledger.quote_storage()
-7528b3e4e9274cde7be3bdc36949c23579b54b46db585933885ec9e1f783e5c3 ledger.read(stream_id bytea)
-6feadd4d7fde7d2f759ca0b1c62d486b96e75f741f491188a250939ddf2732f6 ledger.read_many(stream_ids bytea[])
-fa01cf5c365c5e8b48243dac92c08a613f78000a2e4a02a1ffbade1d112b49d1 ledger.record(batch ledger.batch, bodies bytea, note_values bytea[], judged ledger.judgement, account_ids integer[], first_position bigint, stamp timestamp with time zone, clock timestamp with time zone)
-bf537961fdacfaf70a5c2f8ee374eebf0f8fbfffbe6bef26b2de1379b5ec514b ledger.record_booking(payment_body bytea, approval_body bytea)
-a4413d31ca8102153bc7e734971466916eb860b3387d8fe6ecc4469e830ad021 ledger.record_burn(body bytea)
-3aabce579cf5adf1c3ac7d3fa795f7cef49653e65846d213e3348a49b5d73dc0 ledger.record_holder_payout(body bytea)
-61d64978bf77b80c30f83249a64a0018b1863002adf5070a23cbbb1af61c95e8 ledger.record_payout(body bytea)
-b1cbf616769d1191dc90735f7350240ecefacc71e97d12ebda0a2d68460e8b3f ledger.record_quotes(ids text[], wallets text[], endpoints text[], memos text[], price_lists integer[], mints text[], required numeric[], issued_ms bigint[], expires_ms bigint[], slots bigint[])
-6cbf042ca0ecf1171fc789d477b33e1c7f471984460a14a7c1b106baf6a1a9a1 ledger.record_refund(body bytea)
+2ddfc24435f3884a7de3ce115fdfc910c2b5347f16a5565865a54248fe8dd077 ledger.quote_days()
+ab05a24245f7b8fed1ff34dba622657d83abcc6d55f68b5adcf2eaace6b1ded7 ledger.quote_storage()
+8dfd6061d0ab45c66c68a26cdcef434706ded34188509074cd138802dc9c96aa ledger.read(stream_id bytea)
+5e7db2f40c8fa7f8f8c8b5b1b6d0f5e29a95b18ba33469f0b87562a8c26415cc ledger.read_many(stream_ids bytea[])
+90bfd7b2ef0ff1fb9783ca503621c724e706da2081c6880066550c402542e3c6 ledger.record(batch ledger.batch, bodies bytea, note_values bytea[], judged ledger.judgement, account_ids integer[], first_position bigint, stamp timestamp with time zone, clock timestamp with time zone)
+69202bcfd094b7be46f6e8da8f8193d7e224f1eaef5bc1d43a5f1a88577f7b07 ledger.record_booking(payment_body bytea, approval_body bytea)
+4e6411981fd266295f92717ec646f711239de90e0e31ea2ecfd5f71a56da6e82 ledger.record_burn(body bytea)
+c78bee769486fdb0738c766a65e6c9e851c5b71b237306a25523a74a64835bce ledger.record_holder_payout(body bytea)
+2f4fb0f77d10d726bf83dc9938197cceacd86ece96999f11e0d90ca9636c6867 ledger.record_payout(body bytea)
+94d6aacbeb8db4cba6d8453e58c6b9c9f639d7ee700873b35c36adf243c6ae48 ledger.record_quotes(ids text[], wallets text[], endpoints text[], memos text[], price_lists integer[], mints text[], required numeric[], issued_ms bigint[], expires_ms bigint[], slots bigint[])
+196ddc8609c8ecffad04cb1ee0aaf1d9356b05d1a0405e99b711396fd6962ecb ledger.record_refund(body bytea)
 3c2d1d8eec8bb85cdd9ffdbe8e559a9b72803cb36f34a9d17f6a15dc3d90466d ledger.refuse_change()
 73f0762d0386930ad789b9c1ccd4071830e5e88312329c2b141824036adeae53 ledger.refuse_direct_write()
-5b942fcc18fa5d64df7fb474675d6976cc040fa850642bb37d06d0f05153e046 ledger.report_lost_history(lost_seq bigint, lost_leaf bytea, reporter text)
-b616d741a461b49d6e433c56f48fe48b5f7f9abeaddb08d407393458ae31b4e5 ledger.require_history(known_seq bigint, known_leaf bytea, known_timeline integer)
-972e0507c05d84819e57b803e28fd73cb7bc8070b63266a676c91c7a9fe56f9b ledger.seal(lease_name text, lease_epoch bigint, tree_size bigint, tree_root bytea, signed_note text, tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[])
-ba06a93a0890985c1fa009bc02ec3cd484d843856436a559457d3bf28e3354f9 ledger.setting_at(wanted text, at timestamp with time zone)
-5079f9c948003f81df5731c3b2b2f53057df1d6ddbbff8e59a9999560698a1b6 ledger.try_limits(batch ledger.batch, chart ledger.batch_accounts, verdicts text[])
-cf29196b62b939eda4075b9cf09e56c1a97692841eb03829378b3ccc310c278e news.choose_lead(of_cluster uuid)
-3bffa1948ae8e92c250801f98a9dd83d9597b6230338755ad90d3d9bbe2ceb1c news.find_cluster(wanted_key text, wanted_words text[], wanted_at timestamp with time zone, is_sample boolean, but_not bytea)
-b821cc087f1d29621ee3fc4e4aa635641ac3f432c3036d06199924d244687553 news.forget_old()
-4192986829ec39f7263a777161458202b7e18de920e0e3186d87f5227a39ae2f news.keep_stories(url_keys text[], urls text[], titles text[], title_keys text[], story_keys text[], publishers text[], descriptions text[], image_urls text[], languages text[], ranks integer[], published_ms bigint[], provider text, feed text, category text, question text)
-31adbb9c242f5a3bccc53e0a7d3cf187be84f10d5211fd7166b9b1aac3510dbd news.poll_failed(polled text)
-4df9b08f68fe2fceab8435961afdc1f656e8203eb3d61f456a3d480cebb0f762 news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text)
-8ffa8e2a22ffaf329f47867d15947ba5a6918afd41debf5736a81d66df9918f7 news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer)
-4a161f780072874f9e1f2706088be9634e0a28d50c57266d454a7abfadc8ff0d news.trust(provider text)
-4f3621501f5538bf23c771d623a11045b9a2293b033e5f24a2528b84681d21b7 paywall.move_transfer_scan(lease_name text, lease_epoch bigint, token_account text, signature text, slot bigint)
-6fda90d9abddaebffe791fd674bff8f3c5c361e16c5fb262b4eba2d71e8ce1d3 reports.add_events(from_seq bigint, to_seq bigint)
-9cf2aa056ffa945e34dc75973a8029f7a810994b517c7e4d434f51202f3acb39 reports.list_payouts(from_seq bigint, to_seq bigint)
-85d92126a1447c2435ed671ff5796f946c1e8ffc49d609d0cb00ca26d3a3cf53 reports.list_refunds(from_seq bigint, to_seq bigint)
-f1d1146018758acd738590248a4d70017293e1801bb4d26b803f94cca4ad6705 reports.month_closed_at(effective_at timestamp with time zone)
-9bf22f56a70a81ae5390277c7061dbca52be72230c8eea0f9eee3660a79e162e reports.reset()
-7765cdcdba180cd227d915d09922563a2035279c7b8d7bd76a287aade6c1a607 reports.roll_up(events_max integer)
-c1a48760fcbf41c7697a6b12b47b32813d792e239c4905188c85447c5dd4c96d reports.roll_up_in_turn(events_max integer)
-62a0f696f734dfb972fdf516a92b048d4a455a46bf6671007946d4f9cd2266c9 signer.find_signature(given_digest bytea, given_wallet text)
-3a859098f1323a20cfb602753dba08ceb687911ccb2a8d9bd04f822a13abed1c signer.landing_time()
-d6983c1e8883e1a15a52cb8511aeb9dcf668e4f79333537300883753bfc1693f signer.record_outcome(given_digest bytea, given_outcome text)
-d0c7f0695838afa3db7be03414d4a6aaee2400b849cb6820fb0d4003394e65d4 signer.record_signature(given_digest bytea, given_signature bytea, given_wallet text, given_amount numeric, given_lamports bigint, held numeric, as_of timestamp with time zone, lamports_per_day bigint, lamports_per_wallet bigint, given_dollar text)
-c66435d4625891d61a0e951504826ba83e57905658a4591bbb698229327c434c signer.settle(of_wallet text)
-9b3e2e0be602d6e12eb931ec975c44ff32270de68170722eaa3a81086a305224 signer.spent_today()
-e08a553b08f973f5e60a6ded53a732daef627e8e9a932e591330fbabbc2ddff9 work.end_lease(lease_name text, lease_epoch bigint)
-4d4fc836c9f694d305a5cb37c1c7521adc41c679ce8d0e18ad973d1f5ea91668 work.follow(events_max integer)
-7bed1783153191a8292b4100e41342cfc88538ad28e01b79895f8c4d474a560b work.forget_old_presentations()
-8f5d69b541af46f2b3d7b3febbc887d60661b75e0aa3d2482e77423b60a8a16c work.is_behind()
-36823c5c1207d1de4e782bb202b32399a7366473ef7d672748c048fd88f50702 work.record_payout_attempt(plan_id text, part integer, signature text, last_valid_height bigint, transaction bytea, replaced text)
-f1bd8735a0846cbb8acca17b93bf33142c4043414a8ecdc10c1313e4141cb2fe work.record_presentation(given_reference bytea, given_wallet text, given_presented_at timestamp with time zone, given_last_valid_height bigint)
-f5503fdba63971ba660afca25932fea681a092328ee9a5e87f2a95ed761437a2 work.renew_lease(lease_name text, lease_epoch bigint)
-f82f5bdfb125d7597c5101fc0b767c8c0f93d35f01aff58e797cc2e7afefac62 work.require_lease(lease_name text, lease_epoch bigint)
-0d5f4dfce1293d06560de01010400fc4feb1afc266340b61b28c3b0eb07c922e work.share_rates(limit_names text[], clients text[], time_windows bigint[], more bigint[], ends_ms bigint[])
-737a33811771d81889f76356d5ca55e575150014dace6fe195a12f61625ff2e2 work.take_lease(lease_name text, wanted_by text, for_ms integer)
+db8a6205d4e5b69e10123081c4d758cbeab763ca22872f0f57be8b5bc9d782db ledger.report_lost_history(lost_seq bigint, lost_leaf bytea, reporter text)
+70880f092f8c95c3d088a15bc79025914ecb8b30ffe8f8cc51e6c573c63f9f66 ledger.require_history(known_seq bigint, known_leaf bytea, known_timeline integer)
+896c184311b73a59b3f31cc3fef3e8b4fc572ad30e8c1d12a4988f4f05208a34 ledger.seal(lease_name text, lease_epoch bigint, tree_size bigint, tree_root bytea, signed_note text, tile_levels smallint[], tile_indexes bigint[], tile_hashes bytea[], tile_roots bytea[])
+32f32d9b6e8a5a7e5950a5ba7fa786e1ffb9b19a670edac1d1d3823d6af3e791 ledger.setting_at(wanted text, at timestamp with time zone)
+bdf6a3d57b79f9c3901c4f37289655ce48c63c06e703912f4a00281582c98e48 ledger.try_limits(batch ledger.batch, chart ledger.batch_accounts, verdicts text[])
+520dabcf38c62220eeddea38ee7ed8850340ad041a53d6f726dea01d1e9bba4a news.choose_lead(of_cluster uuid)
+b6151816bef34766686171bf54fe45ffc30e4587c0e35bc0101e35fcfad462cd news.find_cluster(wanted_key text, wanted_words text[], wanted_at timestamp with time zone, is_sample boolean, but_not bytea)
+dd320a37ae3cd2370f16ae644c20f3f685e8ced09bb45a97d555c6a624d7a22b news.forget_old()
+ffe2956a4e2a85fc108ef4b01220042345ad820e08b76e35f40bb5cda8f7cb49 news.keep_stories(url_keys text[], urls text[], titles text[], title_keys text[], story_keys text[], publishers text[], descriptions text[], image_urls text[], languages text[], ranks integer[], published_ms bigint[], provider text, feed text, category text, question text)
+ff94ca4eabba9e758a62f664fcc703f74b51113a9e134c714b55a4c37e0ff0ed news.poll_failed(polled text)
+27c344338d7849b846c51967d3e66291a94f0fec1bfd460eb8263536b126f964 news.poll_succeeded(polled text, next_ms integer, new_etag text, new_last_modified text)
+2edbc0db0b4c380b7a39f683908ac8dc534e9302379cc2d958e14d4ddc2c6574 news.take_poll(names text[], lanes text[], wanted_categories text[], spacings_ms integer[], lease_ms integer)
+84c45b790b79c3b352c7904ce0c1dd5c7b3b29ae5461da30234ff49f2c188e28 news.trust(provider text)
+7002005febd3359fa0ada1e38551362e294ea7659b5f930af62d32d5d3adf54d paywall.move_transfer_scan(lease_name text, lease_epoch bigint, token_account text, signature text, slot bigint)
+75cda14694d14b1c8ac1e6327a325015d492b080cf393d4ad4655a4846dc76f2 reports.add_events(from_seq bigint, to_seq bigint)
+222827e448db9242bcbf8955a20d93efc90ab11b2bbd391c7ab458d31cf7afac reports.list_payouts(from_seq bigint, to_seq bigint)
+330b9784dcbb51c4de0a7eb31ca0fe05165a11c2b411b1bf44e2a9760ed9aa50 reports.list_refunds(from_seq bigint, to_seq bigint)
+7cf2ab5aeba212e34e52eb5b63329c2aaa582c4148cca584f6b7c66194014aeb reports.month_closed_at(effective_at timestamp with time zone)
+b220c4cd15a670fcd929406682eee332bb2a5bdec95396b66d61774feb615abf reports.reset()
+af864c6455a04a1b010c77c04a24e89d69fc481056abc202655bf4bdfca5c4f2 reports.roll_up(events_max integer)
+6751700233e43f27d352e7c91b66a230fc142f499681d8783825b62d9dce38d4 reports.roll_up_in_turn(events_max integer)
+3f35482ad0b2c5955e4b51ca96a9ea3491bc2803205e97ab7b4bc6f8f9950eb3 signer.find_signature(given_digest bytea, given_wallet text)
+eae276ec796b1dfc42bc54323b38253f58b6010a6df2f307f2b1464e38b9801f signer.landing_time()
+bf53eb686045b8e5a4808a4bf3ed92359ba953f85203c7fa8dd0e7b8161c7719 signer.record_outcome(given_digest bytea, given_outcome text)
+c938fb27e0f91ac64faa8e490b548607f1cab109fbfc25a2ae90d4e1219ab124 signer.record_signature(given_digest bytea, given_signature bytea, given_wallet text, given_amount numeric, given_lamports bigint, held numeric, as_of timestamp with time zone, lamports_per_day bigint, lamports_per_wallet bigint, given_dollar text)
+916c76de762a9755d9777083ae4b4d1c04a140f5e427de39664f339d5d44e1ed signer.settle(of_wallet text)
+bd503d8f6339592a235e34f65b388fba003710b1da6df159c961a888545b7058 signer.spent_today()
+838928fc072824c53e7cce406f6f25777f1c7427acf0f6916738a093a09a61aa work.end_lease(lease_name text, lease_epoch bigint)
+1f3aaebe1096d209976e198a7596e85a83fd66d2c671a7737eb6eb26eef90cdd work.follow(events_max integer)
+04a0ec240c2736561b401cd5b61cfa0927a5495b3f102dfa3a8f2456f548392d work.forget_old_presentations()
+4009d0e106ab98ac6d920ffc29221036a9518123ea85358f4362fbba201a706d work.is_behind()
+36c72ae05841a5d3045b42ba32bc784712f854d5a7b869579b915134d9d30d71 work.record_payout_attempt(plan_id text, part integer, signature text, last_valid_height bigint, transaction bytea, replaced text)
+599b2d2bdd1284a836d1953f10664eeba9aeb0ac28fff4584bdd40700dd4f1eb work.record_presentation(given_reference bytea, given_wallet text, given_presented_at timestamp with time zone, given_last_valid_height bigint)
+76f00468a324297a6a6534bf16953b7fe9ecaeac957d0285c1c21d43233c2440 work.renew_lease(lease_name text, lease_epoch bigint)
+d61035f98d03591a381c26357ff1ae782fcc9471b9c193cc4cde138c9b4c34ea work.require_lease(lease_name text, lease_epoch bigint)
+079da78f6bd89695b39e36ddd03f11836b03ba8d9b49a404d616df297b9d689e work.share_rates(limit_names text[], clients text[], time_windows bigint[], more bigint[], ends_ms bigint[])
+31769650f77442f9578a6ee015da4d9ddecae9eebd599c863eaffd133f31e247 work.take_lease(lease_name text, wanted_by text, for_ms integer)
 `
 
 export const releasedFunctions: readonly { readonly name: string; readonly digest: string }[] = lines

@@ -17,7 +17,7 @@ $$;
 create or replace function ledger.add_partitions() returns void
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   positions_each constant bigint := 10000000;

@@ -14,8 +14,9 @@ create or replace function ledger.append_as(
   out recorded_at timestamptz, out first_position bigint, out refusals text[], out leaf_hashes bytea)
 language plpgsql
 security definer
--- These settings hold in the functions that are called too.
-set search_path = ''
+-- These settings hold in the functions that are called too. A path that does not list pg_temp begins with it, and a caller's
+-- temporary type `text` would run the caller's code with the rights of the owner.
+set search_path = pg_catalog, pg_temp
 -- Lookups are by primary key; a plan made while a table was small would read all of it ever after.
 set enable_seqscan = off
 -- Compiling a plan takes a second, running it a millisecond; and the line above makes every plan look expensive.
@@ -57,7 +58,7 @@ $$;
 -- Numbers, limits and balances of accounts, by name. A new account is opened with the limits of its class.
 create or replace function ledger.open_accounts(account_mints text[], account_names text[]) returns ledger.batch_accounts
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   chart ledger.batch_accounts;

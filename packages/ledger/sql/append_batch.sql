@@ -14,7 +14,7 @@ create or replace function ledger.append_batch(
   out recorded_at timestamptz, out first_position bigint, out refusals text[], out leaf_hashes bytea)
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   -- Assignments and not queries: plpgsql evaluates them without a separate plan.

@@ -4,7 +4,7 @@
 create or replace function ledger.judge(writer text, batch ledger.batch, chart ledger.batch_accounts, stamp timestamptz)
 returns ledger.judgement
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -82,7 +82,7 @@ $$;
 -- microseconds although it finds nothing, and every debit of a tab has a guard.
 create or replace function ledger.judge_seldom(batch ledger.batch, judged ledger.judgement, stamp timestamptz) returns text[]
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -156,7 +156,7 @@ $$;
 -- The verdicts after the check for two items of one stream, which the caller's queue keeps apart: only the first is taken.
 create or replace function ledger.judge_repeated(ids bytea[], verdicts text[]) returns text[]
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

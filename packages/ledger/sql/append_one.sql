@@ -5,7 +5,7 @@ create or replace function ledger.append_one(
   guard_id bytea default null, key_space smallint default null, key_value bytea default null,
   out refusal text, out seq bigint, out leaf_hash bytea, out recorded_at timestamptz)
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   said constant jsonb := convert_from(body, 'UTF8')::jsonb;

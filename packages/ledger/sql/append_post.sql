@@ -3,7 +3,7 @@ create or replace function ledger.post(
   batch ledger.batch, chart ledger.batch_accounts, verdicts text[], first_position bigint)
 returns text[]
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -71,7 +71,7 @@ $$;
 -- Tries the accepted items one after the other on the balances, and refuses those that end beyond a limit.
 create or replace function ledger.try_limits(batch ledger.batch, chart ledger.batch_accounts, verdicts text[]) returns text[]
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   -- Local arrays, whose elements are found at once.

@@ -5,7 +5,7 @@ create or replace function ledger.record(
   first_position bigint, stamp timestamptz, clock timestamptz)
 returns bytea
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

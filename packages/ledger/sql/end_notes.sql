@@ -2,7 +2,7 @@
 create or replace function ledger.end_notes(ids bytea[]) returns bigint
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$
 declare

@@ -3,7 +3,7 @@
 create or replace function work.follow(events_max integer) returns bigint
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
 -- The range is a constant of each plan, so that only its partitions are read.

@@ -2,7 +2,7 @@
 -- sent again, so the bounds are for a flood of payers who do not read their answers.
 create or replace function ledger.forget_notes_beyond(notes_max bigint, bytes_max bigint) returns bigint
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   forgotten bigint;
@@ -28,7 +28,7 @@ $$;
 create or replace function ledger.forget_old_notes() returns bigint
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   notes_max constant bigint := 1000000;

@@ -7,7 +7,7 @@ create or replace function ledger.identify(
 language plpgsql
 stable
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
 -- Positions are constants of the plan, so that only their partitions are opened and locked.
@@ -32,7 +32,7 @@ grant execute on function ledger.identify to tollbook_service;
 create or replace function ledger.has_event(wanted_seq bigint, wanted_leaf bytea) returns boolean
 language plpgsql
 stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
 set plan_cache_mode = force_custom_plan
@@ -46,7 +46,7 @@ $$;
 -- the caller has seen is not in this ledger, or the server has been promoted since; otherwise true. 0: not known.
 create or replace function ledger.require_history(known_seq bigint, known_leaf bytea, known_timeline integer) returns boolean
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
 set plan_cache_mode = force_generic_plan
@@ -70,7 +70,7 @@ $$;
 create or replace function ledger.report_lost_history(lost_seq bigint, lost_leaf bytea, reporter text) returns void
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- A report about an event that is here is a mistake of the reporter, and closes nothing.
@@ -90,7 +90,7 @@ grant execute on function ledger.report_lost_history to tollbook_service;
 create or replace function ledger.probe_commit() returns void
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set lock_timeout = '2s'
 as $$
 begin

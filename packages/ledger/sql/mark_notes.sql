@@ -3,7 +3,7 @@
 create or replace function ledger.mark_notes(ids bytea[], repeat_seconds integer) returns bigint
 language plpgsql
 security definer
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$
 declare

@@ -4,7 +4,7 @@
 create or replace function ledger.next_time(
   ledger_time timestamptz, clock_before timestamptz, out next_time timestamptz, out clock timestamptz)
 language plpgsql
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 as $$
 declare
   passed interval;

@@ -7,7 +7,7 @@ returns table (seq bigint, version integer, kind text, schema_version smallint, 
   effective_at timestamptz, body bytea, leaf_hash bytea)
 language plpgsql
 stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
 -- The stream is looked up by its key with one plan for all. Most payments are presented for the first time and end there.
@@ -45,7 +45,7 @@ returns table (id bytea, seq bigint, version integer, kind text, schema_version 
   effective_at timestamptz, body bytea, leaf_hash bytea)
 language plpgsql
 stable
-set search_path = ''
+set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
 set plan_cache_mode = force_generic_plan
