@@ -12,8 +12,10 @@ declare
   rows_max constant bigint := 200000;
   given_number bigint;
 begin
+  -- A conflict uses up a number too, and the retries of an outage would then push out the payments that they repeat.
   insert into work.presentations (reference, wallet, presented_at, last_valid_height)
-  values (given_reference, given_wallet, given_presented_at, given_last_valid_height)
+  select given_reference, given_wallet, given_presented_at, given_last_valid_height
+  where not exists (select from work.presentations p where p.reference = given_reference and p.wallet = given_wallet)
   on conflict (reference, wallet) do nothing
   returning number into given_number;
   -- Two at most, so that a lowered limit is reached and no call is slow.

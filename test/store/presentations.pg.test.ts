@@ -56,6 +56,20 @@ test('the table is bounded: a row above the limit pushes out the oldest ones', a
   expect(await presentations.find(newest)).toEqual(newest)
 })
 
+test('a repeated presentation pushes out no other: it takes no place in the table', async () => {
+  const database = await createTestDatabase()
+  const { presentations } = await openInstance(database.serviceUrl)
+  const [oldest, newest] = [presentationOf(1), presentationOf(2)]
+  await presentations.record(oldest)
+  const admin = openPool(database.adminUrl, 1)
+  await admin.query('alter table work.presentations alter column number restart with 200000')
+
+  for (let retry = 1; retry <= 3; retry++) await presentations.record(oldest)
+  await presentations.record(newest)
+
+  expect(await presentations.find(oldest)).toEqual(oldest)
+})
+
 test('a presentation is forgotten after a day', async () => {
   const database = await createTestDatabase()
   const { presentations, forgetOldPresentations } = await openInstance(database.serviceUrl)
