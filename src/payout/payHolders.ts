@@ -7,7 +7,13 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Signature } from '@tollbook/core/signature'
 import type { Database } from '../store/database.ts'
-import { readAttempts, readOpenHolderPayout, recordAttempt, recordHolderPayout } from '../store/holderPayoutStore.ts'
+import {
+  type PayoutAttempt,
+  readAttempts,
+  readOpenHolderPayout,
+  recordAttempt,
+  recordHolderPayout,
+} from '../store/holderPayoutStore.ts'
 import { findRecordedParts } from '../store/payoutStore.ts'
 import { judgeAttempts } from './attemptStanding.ts'
 import type { PreparedPart } from './preparePart.ts'
@@ -33,7 +39,7 @@ export interface HolderPaymentOrder {
   readonly onProgress: (recorded: number, parts: number) => void
 }
 
-// Maximum of parts that are sent and not final yet.
+// A node accepts a few hundred transactions per second, and finality takes 13 s.
 const openPartsMax = 64
 const pollMs = 1_000
 // Maximum of passes without a change. A transaction is final, or proven absent, within about three minutes.
@@ -86,7 +92,7 @@ async function begin(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean
       lines: lines.length,
       parts: plan.parts.length,
     },
-    clock.nowMs(),
+    { effectiveAtMs: clock.nowMs() },
   )
   if (outcome === 'plan_open')
     throw refused('another plan for holders is open: pay it first, or end it with `payout holders end`')
@@ -109,7 +115,7 @@ interface Pass {
   readonly sent: Set<number>
 }
 
-/** True if a part ended or was sent. */
+/** True if any part changed. */
 async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, pass: Pass): Promise<boolean> {
   const { plan } = order
   const { open, failed, sent } = pass
@@ -194,7 +200,7 @@ async function sendPart(
 }
 
 async function finish(deps: HolderPaymentDeps, plan: PayoutPlan, failed: ReadonlyMap<number, string>): Promise<void> {
-  if (failed.size === 0) return endPlan(deps, plan)
+  if (failed.size === 0) return endPlan(deps, plan, await readAttempts(deps.database, plan.id))
   const reasons = [...failed].slice(0, 5).map(([part, why]) => `part ${part}: ${why}`)
   throw refused(
     `${failed.size} parts failed on chain or in a rehearsal, and all others are paid and recorded (${reasons.join('; ')}). Run the command again to send them again, or \`payout holders end\` to leave their lines owed; the next plan can leave out a wallet with --exclude`,
@@ -208,7 +214,8 @@ export async function endHolderPayout(deps: HolderPaymentDeps, plan: PayoutPlan)
   if (open?.planId !== plan.id) throw refused(`the plan ${plan.id} is not open`)
   await requirePayable(plan)
   const recorded = await findRecordedParts(database, plan)
-  const attempts = (await readAttempts(database, plan.id)).filter(({ part }) => !recorded.has(part))
+  const sent = await readAttempts(database, plan.id)
+  const attempts = sent.filter(({ part }) => !recorded.has(part))
   const standings = await judgeAttempts(chain, attempts)
   for (const { part, signature } of attempts) {
     const standing = assertPresent(standings.get(signature), 'each attempt is judged')
@@ -218,16 +225,24 @@ export async function endHolderPayout(deps: HolderPaymentDeps, plan: PayoutPlan)
     if (kind !== 'absent' && kind !== 'failed')
       throw new Fault(`part ${part} could still land; run the command again in two minutes`, { retryable: true })
   }
-  await endPlan(deps, plan)
+  await endPlan(deps, plan, sent)
 }
 
-async function endPlan({ database, clock }: HolderPaymentDeps, plan: PayoutPlan): Promise<void> {
+/** `sent` are the transactions that no longer change what the plan has paid. Another process may have sent more. */
+async function endPlan(
+  { database, clock }: HolderPaymentDeps,
+  plan: PayoutPlan,
+  sent: readonly PayoutAttempt[],
+): Promise<void> {
   const open = await readOpenHolderPayout(database, plan.mint)
   if (open?.planId !== plan.id) return
   const { id: planId, mint } = plan
   const { paidBaseUnits } = open
   const ended = { kind: 'HolderPayoutEnded', planId, mint, paidBaseUnits } as const
-  await recordHolderPayout(database, ended, clock.nowMs())
+  const judged = sent.map(({ signature }) => signature)
+  const outcome = await recordHolderPayout(database, ended, { effectiveAtMs: clock.nowMs(), judged })
+  if (outcome !== 'recorded')
+    throw new Fault('another process pays this plan; let it finish, and run the command again', { retryable: true })
 }
 
 function refused(message: string): Fault {

@@ -38,13 +38,22 @@ export async function readOpenHolderPayout(database: Database, mint: string): Pr
   return { planId, account, amountBaseUnits, paidBaseUnits }
 }
 
-export type HolderPayoutOutcome = 'recorded' | 'plan_open' | 'more_than_owed'
+const refusals = ['plan_open', 'more_than_owed', 'transaction_unjudged'] as const
+
+/** `transaction_unjudged`: another process has recorded a transaction of the plan that is not in `judged`. */
+export type HolderPayoutOutcome = 'recorded' | (typeof refusals)[number]
+
+export interface HolderPayoutRecording {
+  readonly effectiveAtMs: number
+  /** With an end: all transactions of the plan that are on record, or were judged as unable to land. */
+  readonly judged?: readonly Signature[]
+}
 
 /** Idempotent: a repeated call returns the same outcome, so an operator can run the command again after a lost answer. */
 export async function recordHolderPayout(
   database: Database,
   event: HolderPayoutEvent,
-  effectiveAtMs: number,
+  { effectiveAtMs, judged }: HolderPayoutRecording,
 ): Promise<HolderPayoutOutcome> {
   const version = event.kind === 'HolderPayoutPlanned' ? 1 : 2
   const body = holderPayoutCodec.encode(event, { stream: `holders:${event.planId}`, version, effectiveAtMs })
@@ -53,9 +62,10 @@ export async function recordHolderPayout(
     role: 'tollbook_payout',
     whenLost: 'run the command again',
   } as const
-  const { refusal } = await recordBody(database, { ...recording, bodies: [body] })
+  const { refusal } = await recordBody(database, { ...recording, bodies: [body], judged })
   if (refusal === undefined) return 'recorded'
-  if (refusal === 'plan_open' || refusal === 'more_than_owed') return refusal
+  const outcome = refusals.find((known) => known === refusal)
+  if (outcome !== undefined) return outcome
   throw new Fault(`the ledger refused ${event.kind} as ${refusal}`, { retryable: false })
 }
 
@@ -114,7 +124,7 @@ export async function readUnrecordedAttempts(database: Database): Promise<readon
 
 /**
  * Called before the transaction is sent. False: another process has recorded a transaction for this part since
- * `replaced` was read, so the caller must not send this one.
+ * `replaced` was read, or has ended the plan for holders, so the caller must not send this one.
  */
 export async function recordAttempt(
   database: Database,

@@ -15,6 +15,8 @@ export interface Recording {
   readonly role: string
   /** Canonical JSON of each event: one, or two that are recorded together. */
   readonly bodies: readonly string[]
+  /** Signatures that `record_holder_payout` takes after the body. */
+  readonly judged?: readonly string[] | undefined
   /** Advice to the operator if the answer of the database is lost. */
   readonly whenLost: string
 }
@@ -36,12 +38,13 @@ export async function recordBody(database: Database, recording: Recording): Prom
   }
 }
 
-async function call(database: Database, { call, role, bodies, whenLost }: Recording): Promise<Row> {
+async function call(database: Database, { call, role, bodies, judged, whenLost }: Recording): Promise<Row> {
   assert(bodies.length > 0, 'a recording has an event')
   const events = bodies.map((body) => sql`${Buffer.from(body, 'utf8')}`)
+  const values = judged === undefined ? events : [...events, sql`${judged}::text[]`]
   try {
     const { rows } = await sql<Row>`
-      select refusal, seq, leaf_hash from ${sql.id('ledger', call)}(${sql.join(events)})`.execute(database)
+      select refusal, seq, leaf_hash from ${sql.id('ledger', call)}(${sql.join(values)})`.execute(database)
     return assertPresent(rows[0], 'a recording is answered')
   } catch (error) {
     if (isDenied(error)) throw new Fault(`the login is not a member of ${role}`, { cause: error, retryable: false })

@@ -68,6 +68,8 @@ interface Script {
   /** Nodes that deny the transaction: it is not there, or it failed. */
   readonly denyingNodes?: number
   readonly outcomeOfAttempt?: () => boolean
+  /** The database has a transaction of the plan that its end does not name. */
+  readonly refusesEnd?: true
   readonly anotherIsSent?: true
   readonly heights?: { readonly blockhash: number; readonly landing: number }
 }
@@ -96,9 +98,12 @@ function openPayment(script: Script = {}) {
   const sent = new Set<string>()
   const sentBytes: Uint8Array[] = []
   let isEnded = false
+  const judged: unknown[] = []
   const database = scriptedDatabase((statement, values) => {
     if (statement.includes('record_holder_payout')) {
       const { kind } = holderPayoutCodec.decode(String(values[0])).event
+      judged.push(values[1])
+      if (kind === 'HolderPayoutEnded' && script.refusesEnd) return [{ refusal: 'transaction_unjudged' }]
       isEnded ||= kind === 'HolderPayoutEnded'
       calls.push(`record ${kind}`)
       return [{ refusal: null, seq: 1, leaf_hash: Buffer.alloc(32) }]
@@ -176,7 +181,14 @@ function openPayment(script: Script = {}) {
     signal: new AbortController().signal,
     onProgress: () => undefined,
   }
-  return { calls, attempts, sentBytes, pay: () => payHolders(deps, order), end: () => endHolderPayout(deps, plan) }
+  return {
+    calls,
+    attempts,
+    judged,
+    sentBytes,
+    pay: () => payHolders(deps, order),
+    end: () => endHolderPayout(deps, plan),
+  }
 }
 
 /** The nodes' answer about a transaction that failed, or that can no longer land. */
@@ -284,6 +296,15 @@ test('a plan is not ended while a transaction of it is on chain or could still l
   const absent = openPayment({ paid: [1], attempts: [earlier(2)], height: 201, denyingNodes: 2 })
   await absent.end()
   expect(absent.calls).toContain('record HolderPayoutEnded')
+})
+
+test('an end names the transactions that it has judged, and fails if another process has recorded one since', async () => {
+  const script = { paid: [1], attempts: [earlier(1), earlier(2)], height: 201, denyingNodes: 2 }
+  const { judged, end } = openPayment(script)
+  await end()
+  expect(judged).toEqual([[earlier(1).signature, earlier(2).signature]])
+  const overtaken = openPayment({ ...script, refusesEnd: true })
+  await expect(overtaken.end()).rejects.toMatchObject({ message: /another process pays this plan/, retryable: true })
 })
 
 test('a part whose transaction one node alone denies is not sent again, and the refusal asks for a second node', async () => {

@@ -50,9 +50,9 @@ test('a burn that another job has recorded is overtaken, and any other refusal i
 
 test('a plan for holders and a payout that are refused have outcomes, and any other refusal is a fault', async () => {
   const ended = { kind: 'HolderPayoutEnded', planId: 'payout_1', mint, paidBaseUnits: 0n } as const
-  const refusals = [null, 'plan_open', 'more_than_owed', 'conflict']
-  const end = (database: Database) => recordHolderPayout(database, ended, 0)
-  expect(await outcomesOf(end, refusals)).toEqual(['recorded', 'plan_open', 'more_than_owed', 'fault'])
+  const refusals = [null, 'plan_open', 'more_than_owed', 'transaction_unjudged', 'conflict']
+  const end = (database: Database) => recordHolderPayout(database, ended, { effectiveAtMs: 0 })
+  expect(await outcomesOf(end, refusals)).toEqual(['recorded', ...refusals.slice(1, -1), 'fault'])
   const payments = [{ account: 'Liabilities:Share:provider', wallet, paidBaseUnits: 1n }]
   const head = { kind: 'DistributionPaid', signature: signatureNumber(1), planId: 'payout_1', part: 1 } as const
   const pay = (database: Database) => recordPayout(database, { ...head, mint, slot: 1, payments }, 0)

@@ -3,7 +3,7 @@
 const lines = `
 263245c4a98d9a059d8bdc25aeaf8ce6dd143f9396a5e726bbf7604eb0bc3262 file functions/base58
 3a71eb6087bb9db52bca2ea10a1d8be84aae4824cdaa7314ba1fa8a7e68a1eed file functions/burns
-27e41e377145bab62495ef4e14383ba7b1aa72633525259e6ead4a92a3d98e45 file functions/holder_payouts
+08e6c01f551b30da3a02bbe5c3ff448d23be5e544b86c7d625405e43b8080917 file functions/holder_payouts
 e23df4ddbb6e3f19f0b689fba5130cec5eddc979b4ed4fe238db7b0f67877377 file functions/leases
 7339ea004389a29924800e711a89950fe537075dcc8c5c5da73f81bdf71630d2 file functions/news
 980092c782c36ae39f19a28832d2d4bcd9ed9eba24e0e9b86d8b871550c22d96 file functions/payouts
@@ -80,7 +80,7 @@ ab05a24245f7b8fed1ff34dba622657d83abcc6d55f68b5adcf2eaace6b1ded7 ledger.quote_st
 90bfd7b2ef0ff1fb9783ca503621c724e706da2081c6880066550c402542e3c6 ledger.record(batch ledger.batch, bodies bytea, note_values bytea[], judged ledger.judgement, account_ids integer[], first_position bigint, stamp timestamp with time zone, clock timestamp with time zone)
 69202bcfd094b7be46f6e8da8f8193d7e224f1eaef5bc1d43a5f1a88577f7b07 ledger.record_booking(payment_body bytea, approval_body bytea)
 4e6411981fd266295f92717ec646f711239de90e0e31ea2ecfd5f71a56da6e82 ledger.record_burn(body bytea)
-c78bee769486fdb0738c766a65e6c9e851c5b71b237306a25523a74a64835bce ledger.record_holder_payout(body bytea)
+ed0e88eec64b74c3d98ed474563f21bf55a376f3fd76961c996f931332884ddc ledger.record_holder_payout(body bytea, judged text[])
 2f4fb0f77d10d726bf83dc9938197cceacd86ece96999f11e0d90ca9636c6867 ledger.record_payout(body bytea)
 94d6aacbeb8db4cba6d8453e58c6b9c9f639d7ee700873b35c36adf243c6ae48 ledger.record_quotes(ids text[], wallets text[], endpoints text[], memos text[], price_lists integer[], mints text[], required numeric[], issued_ms bigint[], expires_ms bigint[], slots bigint[])
 196ddc8609c8ecffad04cb1ee0aaf1d9356b05d1a0405e99b711396fd6962ecb ledger.record_refund(body bytea)
@@ -117,7 +117,7 @@ bd503d8f6339592a235e34f65b388fba003710b1da6df159c961a888545b7058 signer.spent_to
 1f3aaebe1096d209976e198a7596e85a83fd66d2c671a7737eb6eb26eef90cdd work.follow(events_max integer)
 04a0ec240c2736561b401cd5b61cfa0927a5495b3f102dfa3a8f2456f548392d work.forget_old_presentations()
 4009d0e106ab98ac6d920ffc29221036a9518123ea85358f4362fbba201a706d work.is_behind()
-36c72ae05841a5d3045b42ba32bc784712f854d5a7b869579b915134d9d30d71 work.record_payout_attempt(plan_id text, part integer, signature text, last_valid_height bigint, transaction bytea, replaced text)
+abaa71d3145ad78e8c32b93af3b6b1f228584bb8eab4ddb45a764a136e8bfeae work.record_payout_attempt(plan_id text, part integer, signature text, last_valid_height bigint, transaction bytea, replaced text)
 592ae03872473b3fadee363811a768f9b55a501298a818d5d88858927411f31c work.record_presentation(given_reference bytea, given_wallet text, given_presented_at timestamp with time zone, given_last_valid_height bigint)
 76f00468a324297a6a6534bf16953b7fe9ecaeac957d0285c1c21d43233c2440 work.renew_lease(lease_name text, lease_epoch bigint)
 d61035f98d03591a381c26357ff1ae782fcc9471b9c193cc4cde138c9b4c34ea work.require_lease(lease_name text, lease_epoch bigint)
