@@ -78,6 +78,18 @@ test('a changed function is applied again, alone, and a service that knows the o
   expect(await versionOf(serviceUrl)).toEqual(differs)
 })
 
+test('a new function is closed to everyone, whichever role migrates', async () => {
+  const { adminUrl } = await createTestDatabase()
+  const sources = await copyOfSources()
+  const setup = 'language sql security definer set search_path = pg_catalog, pg_temp'
+  await sources.edit('functions/tomorrow.sql', () => `create function ledger.tomorrow() returns void ${setup} as ''`)
+  expect(await migrate({ databaseUrl: adminUrl, sources })).toEqual(['functions/tomorrow'])
+  const { rows } = await openPool(adminUrl, 1).query(
+    "select has_function_privilege('tollbook_reader', 'ledger.tomorrow()', 'execute') as may",
+  )
+  expect(rows).toEqual([{ may: false }])
+})
+
 test('a failing file changes nothing, and is named', async () => {
   const { ownerUrl, adminUrl } = await createTestDatabase()
   const sources = await copyOfSources()

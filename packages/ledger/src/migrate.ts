@@ -22,7 +22,7 @@ export interface SchemaSources {
 
 export interface MigrateOptions {
   /**
-   * URL for a role that owns the database and may create roles. It must not be the service's role, because an owner can
+   * URL for a role that owns the database and may create roles. It is never the service's role, because an owner can
    * switch off the triggers of the ledger (docs/operations.md).
    */
   readonly databaseUrl: string
@@ -102,6 +102,8 @@ export async function migrate({
     // Take a lock, so that two programs that start together migrate one after the other.
     await client.query("select pg_advisory_xact_lock(hashtext('tollbook migrate'))")
     await client.query(`set local lock_timeout = ${lockTimeoutMs}`)
+    // Holds for functions of this role only, and the migration may run as another role than the first one did.
+    await client.query('alter default privileges revoke execute on functions from public')
     const isNewer = await isNewerButFits(client, schema)
     const applied = isNewer
       ? []
