@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Address } from '@tollbook/core/address'
 import { assert, Bug } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
 import type { ListedPrice, Price } from '@tollbook/core/quote'
 import type { LedgerKernel } from '@tollbook/ledger/port'
 import type { PriceListPublished } from '../payment/events/settingEvents.ts'
@@ -90,6 +91,9 @@ export function createPriceListStore(deps: PriceListDeps): PriceListStore {
   }
 }
 
+// Maximum of an event's body (constraint `events_body_fits_a_tile_entry`): about 170 prices.
+const bodyBytesMax = 65_519
+
 async function append(
   { kernel, nowMs }: PriceListDeps,
   list: PriceListPublished,
@@ -102,7 +106,14 @@ async function append(
     number: newestNumber + 1,
     events: [list],
   } as const
-  const result = await kernel.append(settingItem(decision, nowMs()))
+  const item = settingItem(decision, nowMs())
+  const bytes = item.events.reduce((sum, { body }) => sum + body.length, 0)
+  if (bytes > bodyBytesMax)
+    throw new Fault(
+      `a price list of ${list.prices.length} prices takes ${bytes} bytes, and at most ${bodyBytesMax} are recorded: sell fewer products, or in fewer CURRENCIES`,
+      { retryable: false },
+    )
+  const result = await kernel.append(item)
   if (result.outcome === 'appended') return true
   const { reason } = result.refusal
   assert(reason === 'conflict' || reason === 'guard', `a price list is not refused as ${reason}`)

@@ -31,6 +31,17 @@ test('of two that publish after the same list one succeeds, and the other is ref
   expect(await instances[0]?.priceLists.newest()).toMatchObject({ number: 1 })
 })
 
+test('a price list that no event can hold is refused with its size, and one byte less is recorded', async () => {
+  const { priceLists } = await openInstance((await createTestDatabase()).serviceUrl)
+  const publish = (sourceLength: number) => priceLists.publish({ ...list(1n), source: 'x'.repeat(sourceLength) })
+  const refusal = await publish(70_000).catch(String)
+  const [, bytes] =
+    /takes ([0-9]+) bytes, and at most 65519 are recorded: sell fewer products/.exec(String(refusal)) ?? []
+  const lengthMax = 70_000 - (Number(bytes) - 65_519)
+  await expect(publish(lengthMax + 1)).rejects.toMatchObject({ name: 'Fault', retryable: false })
+  expect(await publish(lengthMax)).toBe(1)
+})
+
 test('the price in force at a moment is of the newest list by then, though the clock of an earlier publisher was ahead', async () => {
   const { serviceUrl } = await createTestDatabase()
   const start = systemClock.nowMs()
