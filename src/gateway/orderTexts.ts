@@ -18,8 +18,6 @@ export function readTexts(schema: Schema, input: unknown, names?: readonly strin
   )
 }
 
-// Target and headers of a request have at most as many bytes, so only an argument of MCP can be longer.
-const convertedCharactersMax = 16 * 1024
 const decimal = /^-?(0|[1-9]\d{0,15})(\.\d{1,15})?$/
 
 function readText(schema: unknown, text: string): unknown {
@@ -29,7 +27,6 @@ function readText(schema: unknown, text: string): unknown {
   if ((types.includes('number') || types.includes('integer')) && decimal.test(text)) return Number(text)
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true'
   if (types.includes('null') && text === 'null') return null
-  if (text.length > convertedCharactersMax) return text
   if (types.includes('array')) return readArray(schema, text)
   return types.includes('object') ? readJson(text) : text
 }
@@ -46,25 +43,29 @@ function typesOf(schema: unknown): readonly unknown[] {
 function readArray(schema: unknown, text: string): unknown {
   if (text.startsWith('[')) return readJson(text)
   const items = isSchema(schema) ? schema['items'] : undefined
-  return text === '' ? [] : text.split(',').map((one) => readText(items, one))
+  if (text === '') return []
+  const parts = text.split(',')
+  return parts.length > itemsMax ? text : parts.map((one) => readText(items, one))
 }
 
-// As in JSON bodies. The checks are recursive, and a query has room for thousands of levels.
+// As in JSON bodies: the checks recurse into each level, and some compare each item with all others.
 const depthMax = 32
+const itemsMax = 1_000
 const jsonString = /"(?:[^"\\]|\\.)*"/g
 
-function isDeep(text: string): boolean {
-  let depth = 0
+function isExcessive(text: string): boolean {
+  let [depth, items] = [0, 1]
   for (const character of text.replaceAll(jsonString, '')) {
     if ('[{'.includes(character)) depth++
     else if (']}'.includes(character)) depth--
-    if (depth > depthMax) return true
+    else if (character === ',') items++
+    if (depth > depthMax || items > itemsMax) return true
   }
   return false
 }
 
 function readJson(text: string): unknown {
-  if (isDeep(text)) return text
+  if (isExcessive(text)) return text
   try {
     return JSON.parse(text)
   } catch {

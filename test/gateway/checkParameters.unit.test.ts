@@ -34,6 +34,14 @@ test('a mistake names its place: a missing member, a stray one, and a value of a
   expect(issuesOf(schema, { 'o/p': { m: 'x' }, a: '\ud800' })).toEqual([expect.stringContaining('lone surrogates')])
 })
 
+test('a text of format url has at most 2,048 characters, because its expression takes quadratic time', () => {
+  const schema = { type: 'object', properties: { u: { type: 'string', format: 'url' } } }
+  const address = (length: number) => 'https://a.example/'.padEnd(length, 'x')
+  expect(issuesOf(schema, { u: address(2_048) })).toBeUndefined()
+  for (const u of [address(2_049), 'https://a b', `http://a${':'.repeat(60_000)}`])
+    expect(issuesOf(schema, { u })).toEqual([expect.stringContaining('must match format "url"')])
+})
+
 test('a schema is closed once, and not against the members of the schemas that it combines', () => {
   expect(closedSchema({ properties: {} })).toEqual({ type: 'object', properties: {}, additionalProperties: false })
   expect(closedSchema({ allOf: [] })).toEqual({ type: 'object', allOf: [], unevaluatedProperties: false })

@@ -77,17 +77,6 @@ routes:
     price: { usd: "0.001", per: /symbols }
     parameters: { required: [symbols], properties: { symbols: { type: array, minItems: 1, maxItems: 9 } } }
     example: { symbols: [A] }
-  - path: /search
-    summary: A search with more parameters than are listed
-    upstream: a
-    to: /search?limit=10
-    price: { usd: "0.01" }
-    parameters:
-      additionalProperties: true
-      properties:
-        q: { type: string }
-        sort: { type: object, properties: { by: { enum: [age] } } }
-        all: { type: array, items: { properties: { id: { maximum: 9 } } } }
   - path: /rows
     summary: Rows
     upstream: a
@@ -340,28 +329,6 @@ test('an item with a comma is refused where commas separate the items, because t
   expect(order.endpoint).toContain('symbols=2')
   await order.deliver({ signal: new AbortController().signal, requestId: 'r', payer: 'p', payment: 'p' })
   expect(api.asked.at(-1)?.path).toBe('/quotes?symbols=A%2CB')
-})
-
-test('a parameter that the API could take for another one is refused before its price', () => {
-  const read = (order: ProductOrder) => endpoints.find(({ path }) => path === '/search')?.read(order)
-  expect(read({ q: 'x', page: '2', sort: '{"by":"age","desc":true}' })).toMatchObject({ ok: true })
-  for (const [name, order] of [
-    ['limit', { limit: '1000' }],
-    ['Limit', { Limit: '1000' }],
-    ['Q', { q: 'x', Q: 'y' }],
-    ['\u017fort', { '\u017fort': 'x' }],
-    ['BY', { sort: '{"by":"age","BY":"all"}' }],
-    ['ID', { all: '[{"id":1},{"id":1,"ID":10}]' }],
-  ] as const)
-    expect(JSON.stringify(read(order)), name).toContain(`"${name}"],"message":"must be absent`)
-})
-
-test('JSON in a query nests as little as that of a body, because each level takes a part of the stack', () => {
-  const read = (sort: string) => endpoints.find(({ path }) => path === '/search')?.read({ sort })
-  const nested = (levels: number) => '{"a":'.repeat(levels) + '"[[["' + '}'.repeat(levels)
-  expect(read(nested(32))).toMatchObject({ ok: true })
-  for (const levels of [33, 2_500]) expect(read(nested(levels))).toMatchObject({ ok: false })
-  expect(read(`{"a":"${'x'.repeat(17_000)}"}`)).toMatchObject({ ok: false })
 })
 
 test('an example that the sale would refuse for a comma is refused at the start', async () => {
