@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { newId } from '@tollbook/core/id'
 import type { Answer } from '../paywall/answer.ts'
 import { errorAnswer, type TransportError } from './transportError.ts'
 
@@ -63,7 +64,12 @@ function clientErrorOf(code: string): readonly [TransportError, string] {
 
 /** Writes the answer as text, for a connection to which Node's HTTP server does not write. */
 function rawAnswer({ status, headers, body }: Answer): string {
-  const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
+  const all = {
+    ...headers,
+    'x-request-id': newId('request'),
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, '', body].join('\r\n')
 }
