@@ -255,6 +255,19 @@ test('tokens that left are found, and those that left after the last event of th
   expect(await findingsOf(twoWallets(), later)).not.toContainEqual(missing)
 })
 
+test('a call with more data than any other program passes ends no audit', async () => {
+  const signature = signed(46)
+  const { meta, ...arrived } = landed(signature, accountOf(present), 7)
+  const call = { programIdIndex: 0, accounts: [], data: '2'.repeat(13_985) }
+  const chain = {
+    signatures: new Map([[accountOf(present), [signature]]]),
+    transactions: new Map([
+      [signature, { ...arrived, meta: { ...meta, innerInstructions: [{ instructions: [call] }] } }],
+    ]),
+  }
+  expect(await findingsOf(twoWallets(), chain)).toContainEqual(['not_in_the_ledger', signature])
+})
+
 test('a transaction that the node lists for two of the wallets is one finding, of what both received', async () => {
   const signature = signed(49)
   const { transaction, meta, ...arrived } = landed(signature, accountOf(present), 7)

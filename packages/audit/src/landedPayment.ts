@@ -1,8 +1,7 @@
-import { base58 } from '@scure/base'
 import { type AuditedSettlement, dueOf } from './settlement.ts'
 import { signatureOf } from './streamName.ts'
 import type { ChainTransaction } from './chainNode.ts'
-import { memosOf, movesIn, openingsIn, type ProgramCall, sumOf, type TokenMove } from './tokenMoves.ts'
+import { dataOf, memosOf, movesIn, openingsIn, type ProgramCall, sumOf, type TokenMove } from './tokenMoves.ts'
 
 export interface LandedMoves {
   readonly moves: readonly TokenMove[]
@@ -37,11 +36,10 @@ export function movesOf(landed: ChainTransaction, mint: string): LandedMoves {
 function callsOf({ transaction: { message }, meta }: ChainTransaction): readonly ProgramCall[] {
   const keys = keysOf({ message, meta })
   const instructions = [...message.instructions, ...meta.innerInstructions.flatMap(({ instructions: inner }) => inner)]
-  return instructions.map(({ programIdIndex, accounts, data }) => ({
-    program: keys[programIdIndex] ?? '',
-    accounts: accounts.map((index) => keys[index] ?? ''),
-    data: Buffer.from(base58.decode(data)),
-  }))
+  return instructions.map(({ programIdIndex, accounts, data }) => {
+    const program = keys[programIdIndex] ?? ''
+    return { program, accounts: accounts.map((index) => keys[index] ?? ''), data: dataOf(program, data) }
+  })
 }
 
 /** Returns the account keys in the order that instruction indexes use: static keys first, then keys from lookup tables. */

@@ -1,4 +1,5 @@
 import { base58 } from '@scure/base'
+import { instructionBytes } from './instructionBytes.ts'
 
 /* Reads token movements from instructions, by the public layouts of the token programs. */
 
@@ -87,6 +88,16 @@ export function addressOf(bytes: Buffer): string {
   if (addresses.size >= addressesMax) addresses.clear()
   addresses.set(name, address)
   return address
+}
+
+// The service ignores a longer memo. The memo of a quote has 52 bytes.
+const memoCharactersMax = 1_700
+const unread = Buffer.alloc(0)
+
+/** Decodes only instructions that can contain a move or a memo of Tollbook, because others may be long. */
+export function dataOf(program: string, text: string): Buffer {
+  const isMemo = memoPrograms.has(program) && text.length <= memoCharactersMax
+  return isMemo || tokenPrograms.has(program) ? instructionBytes(text) : unread
 }
 
 const memoPrefix = 'tollbook:'
