@@ -51,7 +51,8 @@ function verdictOf(
   { kinds, verdict }: { readonly kinds: readonly string[]; readonly verdict: Verdict },
 ): string {
   const possible = all.filter((kind) => kinds.includes(kind))
-  return possible.length === all.length ? verdictText(verdict) : `${verdictText(verdict)} (${possible.join(', ')})`
+  const names = possible.map((kind) => kind.replace('Token-2022 with a transfer fee', 'fee'))
+  return possible.length === all.length ? verdictText(verdict) : `${verdictText(verdict)} (${names.join(', ')})`
 }
 
 function railRows(rule: string): readonly Row[] {
@@ -87,5 +88,5 @@ function list(rows: readonly Row[]): string {
 }
 
 function lineOf({ rule, says, verdict }: Row, short: Row | undefined): string {
-  return `- ${rule} ${verdict}: ${says}${short === undefined ? '' : `; one base unit short: ${short.verdict}`}`
+  return `- ${rule} ${verdict}: ${says}${short === undefined ? '' : `; short: ${short.verdict}`}`
 }
