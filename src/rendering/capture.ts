@@ -34,20 +34,21 @@ export async function captureScreenshot(page: Page, order: ScreenshotOrder): Pro
   const { format = 'png', quality = qualityDefault, fullPage, element } = order
   const options = { type: format, ...(format === 'png' ? {} : { quality }) }
   if (element === undefined && !fullPage) return pictureOf(await page.screenshot(options), false)
-  const { clip, isCut } = element === undefined ? await pageArea(page, order) : await elementArea(page, order, element)
-  // With this option Chromium shifts a right-to-left page to the right, so set it only if the clip exceeds the
-  // viewport.
-  const captureBeyondViewport = clip.y + clip.height > order.height || clip.x + clip.width > order.width
-  const bytes = await page.screenshot({ ...options, clip, captureBeyondViewport })
-  return pictureOf(bytes, isCut)
+  const area = element === undefined ? await pageArea(page, order) : await elementArea(page, order, element)
+  const { clip, isCut, isBeyond } = area
+  return pictureOf(await page.screenshot({ ...options, clip, captureBeyondViewport: isBeyond }), isCut)
 }
 
+/**
+ * `isBeyond`: the clip exceeds the viewport. Chromium then needs an option with which it shifts a right-to-left page to
+ * the right.
+ */
 async function pageArea(page: Page, order: ScreenshotOrder) {
   const { width, height } = order
   const pageHeight = Math.ceil((await layoutOf(page)).cssContentSize.height)
   const heightMax = heightMaxOf(order)
   const clip = { x: 0, y: 0, width, height: Math.min(Math.max(pageHeight, height), heightMax) }
-  return { clip, isCut: pageHeight > heightMax }
+  return { clip, isCut: pageHeight > heightMax, isBeyond: clip.height > height }
 }
 
 async function elementArea(page: Page, order: ScreenshotOrder, selector: string) {
@@ -64,7 +65,10 @@ async function elementArea(page: Page, order: ScreenshotOrder, selector: string)
   const heightMax = heightMaxOf({ ...order, width: size.width })
   const [x, y] = [Math.max(box.x + pageX, 0), Math.max(box.y + pageY, 0)]
   const clip = { x, y, ...size, height: Math.min(size.height, heightMax) }
-  return { clip, isCut: size.height > heightMax || size.width < Math.floor(box.width) }
+  const isCut = size.height > heightMax || size.width < Math.floor(box.width)
+  const [left, top] = [x - pageX, y - pageY]
+  const isBeyond = left < 0 || top < 0 || left + clip.width > width || top + clip.height > order.height
+  return { clip, isCut, isBeyond }
 }
 
 function pictureOf(bytes: Uint8Array, clipped: boolean): CapturedPage {

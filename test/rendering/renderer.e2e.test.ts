@@ -79,8 +79,8 @@ const parts = `<body style="margin:0"><div id="banner" style="height:300px">cook
   fetch('/said?what=' + document.querySelector('#part').getBoundingClientRect().top)
 }, 300)</script>`
 
-const deep = `<style>body{margin:0}div{height:2000px}#part{height:50px;background:teal}</style>
-<div></div><div id="part">part</div><div></div>`
+const deep = `<style>body{margin:0}div{height:2000px}p{height:50px;margin:0;background:teal}</style>
+<p id="top">top</p><div></div><p id="part">part</p><div></div>`
 
 let lazyAsked = 0
 const redPixel = Buffer.from(
@@ -199,8 +199,8 @@ describe.skipIf(opened === undefined)('a page', () => {
     await expect(unreadable).rejects.toMatchObject({ message: expect.stringContaining('hide: text/cookies') })
   })
 
-  test('is captured at the same element although its address scrolls to it', async () => {
-    const order = { width: 640, height: 480, fullPage: false, element: '#part' }
+  test.each(['#part', '#top'])('is captured at the same element %s although its address scrolls', async (element) => {
+    const order = { width: 640, height: 480, fullPage: false, element }
     const [plain, scrolled] = await Promise.all(
       ['', '#part'].map((fragment) =>
         renderer().screenshot({ ...order, url: `http://site.test:${port}/deep${fragment}` }, buyer()),
