@@ -79,7 +79,7 @@ test('a stream that breaks off is counted by the texts that were sent, and a who
   const usages: Usage[] = []
   const chunk = (content: string, more: object = {}) =>
     `data: ${JSON.stringify({ choices: [{ delta: { content } }], ...more })}\n\n`
-  const report = chunk('', { usage: { prompt_tokens: 7, completion_tokens: 2 } })
+  const report = chunk('', { choices: null, usage: { prompt_tokens: 7, completion_tokens: 2 } })
   const end = 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
   for (const body of [chunk('12345678') + chunk('1234'), chunk('Hi') + report + end]) {
     first.script(answersText(200, body, { 'content-type': 'text/event-stream' }))

@@ -79,7 +79,12 @@ function isJsonObject(text: string): boolean {
 // Only the fields of `written` are sold. Other fields, such as `reasoning_content`, only prove that the model is still
 // working.
 const delta = z.looseObject(written).nullish()
-const chunk = z.object({ ...inAnswer, choices: z.array(z.object({ ...inChoice, delta })).default([]) })
+// Some servers omit the choices of the chunk with the usage, or send null.
+const choices = z
+  .array(z.object({ ...inChoice, delta }))
+  .nullish()
+  .transform((given) => given ?? [])
+const chunk = z.object({ ...inAnswer, choices })
 
 type Chunk = z.infer<typeof chunk>
 
