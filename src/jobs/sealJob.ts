@@ -11,8 +11,11 @@ export interface SealStep {
 }
 
 export interface SealJobDeps extends RepeatDeps {
-  /** Throws `LedgerDamage` if the ledger differs from what was written. */
-  readonly sealNext: () => Promise<SealStep>
+  /**
+   * Throws `LedgerDamage` if the ledger differs from what was written. Calls `onUnsealed` before it seals, because a
+   * step that fails has no result.
+   */
+  readonly sealNext: (onUnsealed: (events: number) => void) => Promise<SealStep>
   /** Stores the newest checkpoint outside the database. Undefined: the operator has configured no place for checkpoints. */
   readonly keep: ((note: string) => Promise<void>) | undefined
   /** True if the ledger has returned to an earlier state. The loss is then recorded outside the database. */
@@ -61,12 +64,14 @@ function createWatch({ clock, log, sealNext, keep, noteLoss, onSeal }: SealJobDe
   const stopping = new AbortController()
   let stored: { readonly note: string; readonly atMs: number } | undefined
 
+  const onUnsealed = (unsealedEvents: number) => onSeal({ unsealedEvents, damaged: false })
+
   async function seal(steps: number): Promise<SealStep | undefined> {
     let step: SealStep | undefined
     for (let count = 1; count <= steps && (count === 1 || !stopping.signal.aborted); count++) {
-      step = await sealNext()
+      step = await sealNext(onUnsealed)
       const unsealedEvents = step.head - (step.checkpoint?.size ?? 0)
-      onSeal({ unsealedEvents, damaged: false })
+      onUnsealed(unsealedEvents)
       if (step.sealedEvents === 0 || unsealedEvents <= 0) return step
     }
     return step

@@ -15,6 +15,8 @@ export interface SealerDeps {
    * continues the ledger that this instance has seen.
    */
   readonly requireHistory?: () => Promise<void>
+  /** Receives the number of events to seal, before a step that may fail. */
+  readonly onUnsealed?: (events: number) => void
   readonly sign: (tree: TreeHead) => string
 }
 
@@ -39,6 +41,7 @@ export async function sealNext(deps: SealerDeps): Promise<SealOutcome> {
   await deps.requireHistory?.()
   // Check without a lease first, because usually all events are already sealed.
   const [checkpoint, head] = [await newestCheckpoint(database), await headPosition(database)]
+  deps.onUnsealed?.(head - (checkpoint?.size ?? 0))
   if (head === (checkpoint?.size ?? 0)) return { sealedEvents: 0, head, checkpoint }
   const step = await election.run('tollbook seal', (lease) => sealUnderLease(deps, lease))
   return step ?? { sealedEvents: 0, head, checkpoint }

@@ -54,3 +54,12 @@ test('the key of the anchor is mounted by its own job only, and its job has no l
     /secrets\.(?!anchor)|tollbook\.settings/,
   )
 })
+
+test('Prometheus reads the instances and that of finance, as the job that the alerts name', () => {
+  const [, monitor = ''] = readText('deploy/helm/tollbook/templates/services.yaml').split('kind: ServiceMonitor')
+  expect(monitor).toContain('values: [instances, finance]')
+  expect(monitor).toContain('{ targetLabel: job, replacement: tollbook }')
+  const [, service = ''] = readText('deploy/helm/tollbook/templates/finance.yaml').split('kind: Service\n')
+  expect(service).toMatch(/labels:\n.*\n +app.kubernetes.io\/component: finance/)
+  expect(service).toContain('{ name: health, port: 3410, targetPort: health }')
+})

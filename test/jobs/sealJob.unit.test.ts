@@ -22,9 +22,10 @@ async function watchOver(
     keep,
     noteLoss,
     onSeal: (seal) => void seals.push(seal),
-    sealNext: async () => {
+    sealNext: async (onUnsealed) => {
       const step = steps[Math.min(asked, steps.length - 1)]
       asked++
+      onUnsealed(asked)
       if (step === undefined || step instanceof Error) throw step
       return step
     },
@@ -49,7 +50,7 @@ test('what has gathered is sealed in one go, and the figures say how far it is',
   expect(asked()).toBe(1)
   await clock.step()
   expect(asked()).toBe(4)
-  expect(seals.map(({ unsealedEvents }) => unsealedEvents)).toEqual([0, 24, 8, 0])
+  expect(seals.map(({ unsealedEvents }) => unsealedEvents)).toEqual([1, 0, 2, 24, 3, 8, 4, 0])
   expect(watch.problem()).toBeUndefined()
   await watch.stop()
 })
@@ -68,6 +69,14 @@ test('damage closes for good, is cried out once, and nothing more is tried', asy
   expect(events).toEqual(['ledger_damaged'])
   expect(seals.at(-1)).toEqual({ unsealedEvents: 0, damaged: true })
   expect(asked()).toBe(2)
+})
+
+test('a step that cannot sign leaves the number of its events in the figures', async () => {
+  const { clock, watch, seals } = await watchOver([sealed(4), new Error('the key is not accepted')])
+  await clock.step()
+  await clock.step()
+  expect(seals.at(-1)).toEqual({ unsealedEvents: 3, damaged: false })
+  await watch.stop()
 })
 
 test('a database that is away closes nothing, is logged once, and so is its return', async () => {

@@ -139,8 +139,11 @@ describe('a ledger of payments', () => {
   test('a sealer that breaks before it commits has done nothing', async () => {
     await mustAppend(records.ledger, claimOf(sampleSettlement()).change)
     const before = await records.tree.checkpoint()
-    const broken = { ...records.sealer, sign: raise }
+    let unsealed = 0
+    const onUnsealed = (events: number) => void (unsealed = events)
+    const broken = { ...records.sealer, onUnsealed, sign: raise }
     await expect(sealNext(broken)).rejects.toThrow('the power is gone')
+    expect(unsealed).toBe(3)
     expect(await records.tree.checkpoint()).toBe(before)
     expect((await sealNext(records.sealer)).sealedEvents).toBe(3)
   })

@@ -40,7 +40,8 @@ export async function openLedgerPorts(config: LedgerConfig, { clock, log, metric
       history,
       /** Throws if the ledger is older than the checkpoint in the file, or is a different ledger. */
       requireCheckpoint: (file: string) => requireStoredCheckpoint(database, file),
-      sealNext: (sign: (tree: TreeHead) => string) => sealNext({ ...store, sign }),
+      sealNext: (sign: (tree: TreeHead) => string, onUnsealed: (events: number) => void) =>
+        sealNext({ ...store, sign, onUnsealed }),
     },
     shareRates,
     openNews: (options: { readonly isSample: boolean }) => createNewsStore(database, options),

@@ -23,7 +23,7 @@ export async function openSeal(config: SealConfig, deps: SealDeps) {
   const sealing = await startSealJob({
     clock,
     log,
-    sealNext: () => ledger.sealNext(sign),
+    sealNext: (onUnsealed) => ledger.sealNext(sign, onUnsealed),
     noteLoss: createLossNote(ledger, checkpointFile),
     keep: checkpointFile === undefined ? undefined : (note) => storeCheckpointFile(checkpointFile, note),
     onSeal: metrics.onSeal,
