@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander'
 import { verifierKeyText } from '@tollbook/core/checkpoint'
 import { describeError, Fault } from '@tollbook/core/fault'
-import { createLog } from '../machine/log.ts'
+import { silentLog } from '../machine/log.ts'
 import {
   type ExportFormat,
   exportFormats,
@@ -88,11 +88,10 @@ function boundOf(end: 'from' | 'to', text: string | undefined): Bound | undefine
 
 async function write(deps: CommandDeps, ledger: KnownLedger, order: ExportOrder): Promise<number> {
   const { databaseUrl, origin, publicKey } = ledger
-  const log = createLog({ level: 'silent', name: 'export' })
   const output = order.output === undefined ? openStandardOutput(deps) : await openOutputFile(order.output)
   const naming = { databaseUrl, applicationName: 'tollbook export' }
   // One snapshot reads the whole export, so one connection suffices.
-  const database = openDatabase({ ...naming, connectionsMax: 1, statementTimeoutMs, log })
+  const database = openDatabase({ ...naming, connectionsMax: 1, statementTimeoutMs, log: silentLog })
   // An export of a long ledger takes minutes, and the size of the file does not show how much is left.
   const bar = openProgressBar('events', deps.stderr.isTTY === true && order.output !== undefined)
   try {

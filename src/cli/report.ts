@@ -2,7 +2,7 @@ import { Argument, Command, Option } from 'commander'
 import type { ReceiptSigningKey } from '../config.ts'
 import { Fault } from '@tollbook/core/fault'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
-import { createLog } from '../machine/log.ts'
+import { silentLog } from '../machine/log.ts'
 import { UnknownMint } from '../store/ledgerMints.ts'
 import { ledgerToken } from '../reports/ledgerToken.ts'
 import { hasBegun, isProblems, limitMax, type ReportQuestion } from '../reports/reportQuestion.ts'
@@ -153,13 +153,12 @@ async function withReports(
   mint: string | undefined,
   work: (reports: Reports) => Promise<void>,
 ): Promise<number> {
-  const log = createLog({ level: 'warn', name: 'tollbook report' })
   const databaseUrl = await deps.databaseUrl()
   const database = openDatabase({
     databaseUrl,
     applicationName: 'tollbook report',
     connectionsMax: databaseConnectionsMax,
-    log,
+    log: silentLog,
   })
   try {
     const token = await ledgerToken(database)

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
@@ -209,7 +210,10 @@ function describeChange({ decision, previousUntilMs }: Change, current: SettingP
 
 function readTime(option: string, text: string, nowMs: number): number {
   if (/^\d{1,7}[smhd]$/.test(text)) return nowMs + readDuration(option, text)
-  const atMs = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : Number.NaN
+  const isTime = /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(text)
+  // `Date.parse` reads the 30th of February as the 2nd of March.
+  const isOfDay = z.iso.date().safeParse(text.split('T')[0]).success
+  const atMs = isTime && isOfDay ? Date.parse(text) : Number.NaN
   if (Number.isNaN(atMs))
     throw new UsageProblem(option, `must be an ISO 8601 time with its zone, or a duration (got ${text})`)
   return atMs

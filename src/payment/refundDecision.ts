@@ -105,11 +105,14 @@ function findLimitProblem({ value, limits, decider }: Question, baseUnits: bigin
 const byMax = 100
 const reasonMax = 500
 
-/** The database has the same limits. This check returns a message instead of a database error. */
+// Control characters and half a character, which the database may refuse, and a terminal may obey.
+const unprintable = /[\p{Cc}\p{Cs}]/u
+
+/** The database has the same lengths. This check returns a message instead of a database error. */
 function findTextProblem({ by, reason }: Decider): string | undefined {
-  if (by === '' || by.length > byMax)
-    return `the name of the decider must have 1 to ${byMax} characters (got ${by.length})`
-  if (reason.trim() === '' || reason.length > reasonMax || /\p{Cc}/u.test(reason))
+  if (by === '' || by.length > byMax || unprintable.test(by))
+    return `the name of the decider must have 1 to ${byMax} printable characters (got ${by.length})`
+  if (reason.trim() === '' || reason.length > reasonMax || unprintable.test(reason))
     return `the reason must have 1 to ${reasonMax} printable characters (got ${reason.length})`
   return undefined
 }

@@ -14,3 +14,11 @@ test('every log event of the service is listed in docs/operations.md', () => {
   expect(logged.length).toBeGreaterThan(50)
   expect(logged.filter((line) => !listed.includes(`\`${line.split(' ')[0]}\``))).toEqual([])
 })
+
+test('only programs that run until they are stopped log to stdout, which is the output of all others', () => {
+  const callsOf = (path: string) => [...readFileSync(path, 'utf8').matchAll(/createLog\((\{[^]*?\})\)/g)]
+  const found = globSync('src/cli/**/*.ts').filter((path) =>
+    callsOf(path).some(([, options = '']) => !options.includes('destination')),
+  )
+  expect(found).toEqual(['chain', 'demo', 'serve', 'signer'].map((name) => `src/cli/${name}.ts`))
+})

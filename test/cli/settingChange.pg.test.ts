@@ -119,6 +119,8 @@ test('a key of the past is not used again, and a change needs its lead', async (
     code: 4,
     complaint: expect.stringContaining('less than 60 s'),
   })
+  const noDay = run(walletCommand, 'change', newWallet(), '--valid-from', '2100-02-29T10:00Z', '--dry-run')
+  await expect(noDay).resolves.toMatchObject({ code: 2, complaint: expect.stringContaining('--valid-from') })
 })
 
 test('of two operators who change a wallet at once, both are recorded, one after the other', async () => {

@@ -37,6 +37,8 @@ test('tokens that were never quoted are approved by finance only', () => {
 test.each([
   ['no name', { by: '' }, 'name of the decider'],
   ['a name of 101 characters', { by: 'm'.repeat(101) }, 'name of the decider'],
+  ['a name with a control character', { by: 'mira\u0000' }, 'printable'],
+  ['a name with half a character', { by: 'mira\ud83d' }, 'printable'],
   ['a blank reason', { reason: '  ' }, 'the reason must have'],
   ['a reason of 501 characters', { reason: 'r'.repeat(501) }, 'the reason must have'],
   ['a reason with a control character', { reason: 'asked\u0007' }, 'printable'],
