@@ -24,7 +24,7 @@ export function caseTables(): ReadonlyMap<string, string> {
   return new Map([
     ...['1', '2', '3', '4', '5'].map((rule): [string, string] => [rule, list(kindRows(rule))]),
     ['1d', list(railRows('1d'))],
-    ['1e', nodeCases.map(({ says }) => `- ${says}`).join('\n')],
+    ['1e', nodeCases.map(({ says }) => says).join(';\n')],
     ['6', list(mintRows())],
     ...['7', '8', '9'].map((rule): [string, string] => [rule, list(railRows(rule))]),
     ['11', list(sendingRows())],
@@ -76,17 +76,22 @@ function verdictText(verdict: Verdict): string {
 const shortBy = ', one base unit short'
 
 /**
- * A line for each row: a difference shows it better than a table. A case and the same case one base unit short share a
- * line.
+ * A line for each row, so that a difference shows one case. Rows of one rule and verdict share an item of the list. A
+ * case and the same case one base unit short share a line.
  */
 function list(rows: readonly Row[]): string {
   const rowOf = new Map(rows.map((row) => [`${row.rule} ${row.says}`, row]))
-  return rows
-    .filter(({ rule, says }) => !says.endsWith(shortBy) || !rowOf.has(`${rule} ${says.slice(0, -shortBy.length)}`))
-    .map((row) => lineOf(row, rowOf.get(`${row.rule} ${row.says}${shortBy}`)))
+  const shown = rows.filter(
+    ({ rule, says }) => !says.endsWith(shortBy) || !rowOf.has(`${rule} ${says.slice(0, -shortBy.length)}`),
+  )
+  const headOf = (row: Row | undefined) => row && `- ${row.rule} ${row.verdict}:`
+  return shown
+    .map((row, at) => {
+      const short = rowOf.get(`${row.rule} ${row.says}${shortBy}`)
+      const text = `${row.says}${short === undefined ? '' : ` (short: ${short.verdict})`}`
+      const isFirst = headOf(row) !== headOf(shown[at - 1])
+      const isLast = headOf(row) !== headOf(shown[at + 1])
+      return `${isFirst ? headOf(row) : ' '} ${text}${isLast ? '' : ';'}`
+    })
     .join('\n')
-}
-
-function lineOf({ rule, says, verdict }: Row, short: Row | undefined): string {
-  return `- ${rule} ${verdict}: ${says}${short === undefined ? '' : `; short: ${short.verdict}`}`
 }
