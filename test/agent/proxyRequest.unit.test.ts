@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { readProxyRequest } from '@tollbook/agent/proxy/proxyRequest'
+import { readOrMakeProxyKey, walletFolder } from '@tollbook/agent/walletFolder'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 const key = 'k-0123456789'
 const ask = (path: string, headers: Record<string, string> = {}, method = 'POST') =>
@@ -47,4 +50,12 @@ test.each([
 test('a preflight and an unknown method are refused', () => {
   for (const method of ['OPTIONS', 'TRACE', 'CONNECT', 'HEAD'])
     expect(ask('/api.example.com/v1', bearer, method)).toMatchObject({ status: 405 })
+})
+
+test('an empty key of the proxy, as a full disk leaves it, is refused and not given to everyone', async () => {
+  const folder = walletFolder(await makeScratchDirectory())
+  const key = await readOrMakeProxyKey(folder)
+  expect(await readOrMakeProxyKey(folder)).toBe(key)
+  await writeFile(folder.proxyKey, '\n')
+  await expect(readOrMakeProxyKey(folder)).rejects.toThrow('has no key')
 })

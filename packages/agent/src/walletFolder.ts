@@ -30,7 +30,10 @@ export function openWalletFolder({ path }: WalletFolder): Promise<void> {
 /** The secret is made once, so that base URLs with it stay valid. */
 export async function readOrMakeProxyKey({ proxyKey }: WalletFolder): Promise<string> {
   await writeIfAbsent(proxyKey, randomToken())
-  return (await readFile(proxyKey, 'utf8')).trim()
+  const key = (await readFile(proxyKey, 'utf8')).trim()
+  // A full disk can leave an empty file, and every program of this machine would know its key.
+  if (key === '') throw new Error(`${proxyKey} has no key: remove the file, and start the proxy again`)
+  return key
 }
 
 /** Returns false, and changes nothing, if the file exists. */
