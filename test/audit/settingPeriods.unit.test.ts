@@ -20,6 +20,10 @@ const [one, two] = [ed25519Signer(makeReceiptKey()), ed25519Signer(makeReceiptKe
 
 type Key = typeof one
 
+// The last of 43 characters has two bits that no byte of the key uses.
+const spelling = Buffer.from(one.publicKey).toString('base64url')
+const respelled = spelling.slice(0, -1) + String.fromCharCode(spelling.charCodeAt(42) + 1)
+
 /** The setting with this number, in force this many hours after the first event. */
 function record(ledger: ReplayedLedger, name: string, given: { number: number; hours: number; value: Json }) {
   const { number, hours, value } = given
@@ -288,6 +292,7 @@ test.each([
   ['a wallet that is not an address', 'payment-wallet', { number: 1, hours: 1, value: 'wallet' }],
   ['a wallet of a dollar that is not an address', 'payment-wallet/mint', { number: 1, hours: 1, value: 'wallet' }],
   ['a key that is not one', 'receipt-key', { number: 1, hours: 1, value: { x: 'abc' } }],
+  ['another spelling of a key', 'receipt-key', { number: 3, hours: 4, value: { ...keyValue(one), x: respelled } }],
   ['a key that is used again', 'receipt-key', { number: 3, hours: 4, value: keyValue(one) }],
   [
     'a key that is in force before the key in front of it',

@@ -39,7 +39,8 @@ const receiptKey = z
   .strictObject({
     crv: z.literal('Ed25519'),
     kty: z.literal('OKP'),
-    x: z.string().regex(/^[\w-]{43}$/),
+    // Refuse another spelling of a key, with which a retired key could be used again.
+    x: z.string().refine((x) => x.length === 43 && Buffer.from(x, 'base64url').toString('base64url') === x),
     kid: z.string().optional(),
     previousUntil: utcTime.optional(),
   })
