@@ -1,91 +1,26 @@
 import { expect, test } from 'vitest'
 import { ChainAudit } from '../../packages/audit/src/chainAudit.ts'
-import { type ChainNode, type ChainTransaction, signaturesPerPage } from '../../packages/audit/src/chainNode.ts'
-import { associatedTokenAccount } from '../../packages/audit/src/tokenAccountAddress.ts'
+import { signaturesPerPage } from '../../packages/audit/src/chainNode.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { isoTime } from '@tollbook/core/clock'
 import { sampleAddress } from '../store/samplePayment.ts'
-import { blockTimeMs, price, type ReplayedLedger, served, signed } from './replayedLedger.ts'
+import { blockTimeMs, price, served, signed } from './replayedLedger.ts'
+import {
+  mint,
+  tokenProgram,
+  former,
+  present,
+  accountOf,
+  hourMs,
+  twoWallets,
+  landed,
+  landedOnBoth,
+  nodeOf,
+  findingsOf,
+} from './auditedChain.ts'
 
 /* The auditor with a node of the test: facts of the chain that the ledger denies, or does not have. */
-
-const { mint } = price
-const tokenProgram = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
-const [former, present] = [sampleAddress(), sampleAddress()]
-const accountOf = (wallet: string) => associatedTokenAccount({ wallet, tokenProgram, mint })
-const hourMs = 3_600_000
-
-/** Served in the time of the former wallet, and an hour later the present one is in force. */
-function twoWallets(): ReplayedLedger {
-  const ledger = served()
-  const values = [former, { wallet: present, previousUntil: isoTime(blockTimeMs + 2 * hourMs) }]
-  for (const [index, value] of values.entries()) {
-    const validFromMs = blockTimeMs + index * hourMs
-    const fields = { name: 'payment-wallet', number: index + 1, validFrom: isoTime(validFromMs), value }
-    ledger.append(`payment-wallet#${index + 1}`, ['SettingChanged', fields, validFromMs])
-  }
-  return ledger.wait(3 * hourMs).append('solana:later', ['Unknown', {}])
-}
-
-/** A transaction that changes the balance of one account. */
-function landed(signature: string, account: string, change: number, err: unknown = null): ChainTransaction {
-  const balance = (amount: number) => {
-    return { accountIndex: 1, mint, owner: former, uiTokenAmount: { amount: String(amount) } }
-  }
-  return {
-    slot: 950,
-    blockTime: blockTimeMs / 1000,
-    transaction: {
-      signatures: [signature],
-      message: { header: { numRequiredSignatures: 1 }, accountKeys: [sampleAddress(), account], instructions: [] },
-    },
-    meta: {
-      err,
-      innerInstructions: [],
-      preTokenBalances: [balance(1_000)],
-      postTokenBalances: [balance(1_000 + change)],
-    },
-  }
-}
-
-interface Chain {
-  readonly transactions?: ReadonlyMap<string, ChainTransaction>
-  readonly signatures?: ReadonlyMap<string, readonly string[]>
-  readonly balances?: ReadonlyMap<string, bigint>
-  /** Time of every block. Default: that of the payments. */
-  readonly landedAtMs?: number
-  readonly firstSlot?: number
-  readonly finalSlot?: number
-}
-
-function nodeOf(chain: Chain): ChainNode {
-  const { transactions = new Map(), signatures = new Map(), balances = new Map(), landedAtMs = blockTimeMs } = chain
-  const { firstSlot = 0, finalSlot = Infinity } = chain
-  return {
-    transaction: (signature) => Promise.resolve(transactions.get(signature)),
-    signaturesOf(account, before) {
-      const all = signatures.get(account) ?? []
-      const from = before === undefined ? 0 : all.indexOf(before) + 1
-      const page = all.slice(from, from + signaturesPerPage)
-      return Promise.resolve(
-        page.map((signature: string) => ({ signature, slot: 950, err: null, blockTime: landedAtMs / 1000 })),
-      )
-    },
-    firstSlot: () => Promise.resolve(firstSlot),
-    untilFinal: (slot) => Promise.resolve(slot <= finalSlot),
-    tokenProgramOf: () => Promise.resolve(tokenProgram),
-    balanceOf: (account) => Promise.resolve(balances.get(account) ?? 0n),
-  }
-}
-
-async function findingsOf(ledger: ReplayedLedger, chain: Chain, kinds: readonly string[] = []) {
-  const audit = new ChainAudit(nodeOf(chain), ledger.replay, { paymentWallet: present, recordedWithinMs: hourMs })
-  for (const [index, read] of ledger.events.entries()) if (kinds.includes(read.event.kind)) audit.note(read, index + 1)
-  await audit.drain()
-  await audit.finishLive()
-  return ledger.replay.findings.all().map(({ code, subject }) => [code, subject])
-}
 
 const burnSubmitted = {
   round: 1,
@@ -196,6 +131,30 @@ test('tokens recorded as of another sender than the one on chain contradict the 
   }
 })
 
+test('tokens that arrived in two of the wallets at once agree with the chain by their sum, and so does their sender', async () => {
+  const [sender, other, signature] = [sampleAddress(), sampleAddress(), signed(9)]
+  const send = (source: number, destination: number, amount: number) => {
+    const data = encodeBase58(Buffer.of(3, amount, 0, 0, 0, 0, 0, 0, 0))
+    return { programIdIndex: 5, accounts: [source, destination, source], data }
+  }
+  const transaction = landedOnBoth(
+    signature,
+    [sender, other, tokenProgram],
+    [send(3, 1, 3), send(3, 2, 4), send(4, 1, 4)],
+  )
+  for (const [receivedBaseUnits, wallet, why] of [
+    ['11', sender, []],
+    ['12', sender, ['7 moved, and 12 is recorded']],
+    ['11', other, [`${sender} sent it, and ${other} is recorded`]],
+  ] as const) {
+    const recorded = { mint, slot: 950, receivedBaseUnits, wallet }
+    const ledger = twoWallets().append(`solana:${signature}`, ['TransferReceived', recorded])
+    await findingsOf(ledger, { transactions: new Map([[signature, transaction]]) }, ['TransferReceived'])
+    const found = ledger.replay.findings.all().filter(({ code }) => code === 'transaction_contradicts')
+    expect(found.map(({ message }) => message)).toEqual(why)
+  }
+})
+
 test('a payout whose lines pay one wallet twice agrees with the chain by their sum', async () => {
   const [signature, receiver, account] = [signed(46), sampleAddress(), accountOf(present)]
   const paid = accountOf(receiver)
@@ -270,18 +229,9 @@ test('a call with more data than any other program passes ends no audit', async 
 
 test('a transaction that the node lists for two of the wallets is one finding, of what both received', async () => {
   const signature = signed(49)
-  const { transaction, meta, ...arrived } = landed(signature, accountOf(present), 7)
-  const accountKeys = [...transaction.message.accountKeys, accountOf(former)]
-  const both = (amount: string) => ({ accountIndex: 2, mint, owner: former, uiTokenAmount: { amount } })
-  const tokens = {
-    preTokenBalances: [...meta.preTokenBalances, both('5')],
-    postTokenBalances: [...meta.postTokenBalances, both('9')],
-  }
-  const message = { ...transaction.message, accountKeys }
-  const whole = { ...arrived, transaction: { ...transaction, message }, meta: { ...meta, ...tokens } }
   const signatures = new Map([accountOf(present), accountOf(former)].map((account) => [account, [signature]]))
   const ledger = twoWallets()
-  await findingsOf(ledger, { signatures, transactions: new Map([[signature, whole]]) })
+  await findingsOf(ledger, { signatures, transactions: new Map([[signature, landedOnBoth(signature)]]) })
   const found = ledger.replay.findings.all().filter(({ code }) => code === 'not_in_the_ledger')
   expect(found.map(({ message: text }) => text)).toEqual(['11 arrived in slot 950'])
 })

@@ -188,15 +188,18 @@ export class ChainAudit {
     const changes = accounts.map(
       ({ tokenAccount }) => [tokenAccount, moved.accounts.get(tokenAccount)?.changeBaseUnits ?? 0n] as const,
     )
-    const [account, foundBaseUnits = 0n] =
+    const [account, ofOneBaseUnits = 0n] =
       changes.find(([, each]) => each === changeBaseUnits) ?? changes.find(([, each]) => each !== 0n) ?? []
+    // The ledger has one sum for tokens that arrived in several wallets at once.
+    const allBaseUnits = changes.reduce((sum, [, each]) => sum + each, 0n)
+    const foundBaseUnits = allBaseUnits === changeBaseUnits ? allBaseUnits : ofOneBaseUnits
     if (foundBaseUnits !== changeBaseUnits)
       this.#contradict(signature, position, `${foundBaseUnits} moved, and ${changeBaseUnits} is recorded`)
     else if (landed.slot !== slot) this.#contradict(signature, position, `it landed in ${landed.slot}, not ${slot}`)
     else this.figures.confirmed++
     if (account === undefined) return
     this.#verifyReceivers(sentTo(moved, account), recorded)
-    this.#verifySender(sendersTo(moved, account, new Set(changes.map(([own]) => own))), recorded)
+    this.#verifySender(sendersTo(moved, new Set(changes.map(([own]) => own))), recorded)
     // Compare the burned amount too, because a transfer could cause the same change of balance.
     const burnedBaseUnits = sumOf(moved.moves.filter(({ kind }) => kind === 'burn'))
     if (recorded.burnedBaseUnits !== undefined && burnedBaseUnits !== recorded.burnedBaseUnits)

@@ -147,17 +147,13 @@ export function sentTo({ moves, accounts }: LandedMoves, account: string): Reado
 }
 
 /**
- * Returns the wallet that sent the largest amount to an account, or several wallets if their amounts are equal. Ignores
- * transfers from the service's own accounts.
+ * Returns the wallet that sent the largest amount to the service's own accounts, or several wallets if their amounts
+ * are equal. Ignores transfers between these accounts.
  */
-export function sendersTo(
-  { moves, accounts }: LandedMoves,
-  account: string,
-  own: ReadonlySet<string>,
-): ReadonlySet<string> {
+export function sendersTo({ moves, accounts }: LandedMoves, own: ReadonlySet<string>): ReadonlySet<string> {
   const sent = new Map<string, bigint>()
-  for (const { kind, source = '', destination, authority, amountBaseUnits } of moves) {
-    if (kind !== 'transfer' || destination !== account || own.has(source)) continue
+  for (const { kind, source = '', destination = '', authority, amountBaseUnits } of moves) {
+    if (kind !== 'transfer' || !own.has(destination) || own.has(source)) continue
     for (const owner of accounts.get(source)?.owners ?? [authority])
       sent.set(owner, (sent.get(owner) ?? 0n) + amountBaseUnits)
   }
