@@ -161,7 +161,7 @@ function fieldsOf({ parameters, example, streamOnDemand }: Endpoint): Markup {
     const value = example.order[name]
     const isRequired = required.includes(name)
     const isFirst = isRequired || value !== undefined || alternatives.includes(name)
-    return { isFirst, markup: shown({ name, field, isRequired, value }) }
+    return { isFirst, markup: shown({ name: escapedName(name), field, isRequired, value }) }
   })
   const first = fields.filter(({ isFirst }) => isFirst).map(({ markup }) => markup)
   const rest = fields.filter(({ isFirst }) => !isFirst).map(({ markup }) => markup)
@@ -177,22 +177,32 @@ function fieldsOf({ parameters, example, streamOnDemand }: Endpoint): Markup {
     </details>`
 }
 
+/** A dot separates the names of a path. The script decodes each name. */
+function escapedName(name: string): string {
+  return name.replaceAll(/[%.]/g, (character) => (character === '.' ? '%2E' : '%25'))
+}
+
 const members = z.record(z.string(), z.json())
 
 function shown({ name, field, isRequired, value }: FormField): Markup {
   if (field.type === 'object' && field.properties !== undefined) {
     const values = members.safeParse(value).data ?? {}
     const inner = Object.entries(field.properties).map(([member, schema]) =>
-      shown({ name: `${name}.${member}`, field: fieldOf(schema), isRequired: false, value: values[member] }),
+      shown({
+        name: `${name}.${escapedName(member)}`,
+        field: fieldOf(schema),
+        isRequired: false,
+        value: values[member],
+      }),
     )
     return html`<fieldset>
-      <legend>${name}</legend>
+      <legend>${decodeURIComponent(name)}</legend>
       ${inner}
     </fieldset>`
   }
   const hint = hintOf(field)
   const hintId = `hint-${name}`
-  const label = name.slice(name.lastIndexOf('.') + 1)
+  const label = decodeURIComponent(name.slice(name.lastIndexOf('.') + 1))
   const input = inputOf({ name, field, isRequired, value }, hint === '' ? html`` : html` aria-describedby="${hintId}"`)
   const note = hint === '' ? html`` : html`<small id="${hintId}">${hint}</small>`
   return html`<div class="field">

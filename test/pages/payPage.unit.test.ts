@@ -363,3 +363,16 @@ test('the order has the fields that are filled in, as their types, and without t
   })
   for (const name of ['url', 'outline', 'preferCSSPageSize']) expect(page.proofs()[0]?.body).not.toHaveProperty(name)
 })
+
+test('a name with a dot or a percent sign stays the name of one parameter', async () => {
+  const path = '/api/tools/pdf'
+  const text = z.string()
+  const parameters = z.object({ 'page.size': text, 'a%2Eb': text, range: z.object({ 'from.day': text }) })
+  const page = await openPayPage({ path, parameters, url: `https://host/pay${path}`, quoted: quote(path) })
+  const fields = [...page.window.document.querySelectorAll('#order [name]')]
+  for (const [index, field] of fields.entries()) Object.assign(field, { value: String(index) })
+  expect(page.textOf('#order')).toMatch(/page\.size.*a%2Eb.*range.*from\.day/s)
+  page.click('#wallets button')
+  await paid(page)
+  expect(page.proofs()[0]?.body).toEqual({ 'page.size': '0', 'a%2Eb': '1', range: { 'from.day': '2' } })
+})

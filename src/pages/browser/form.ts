@@ -18,7 +18,8 @@ export function readOrder(form: HTMLFormElement): Order {
   for (const field of fieldsOf(form)) {
     const value = readValue(field)
     if (field.name === '' || value === undefined) continue
-    put(order, field.name.split('.'), value)
+    const path = field.name.split('.').map((name) => decodeURIComponent(name))
+    put(order, path, value)
   }
   return order
 }
@@ -45,7 +46,7 @@ function readValue(field: Field): unknown {
 export function fillFrom(form: HTMLFormElement, query: string): void {
   const values = new URLSearchParams(query)
   for (const field of fieldsOf(form)) {
-    const value = values.get(field.name)
+    const value = values.get(decodeURIComponent(field.name))
     if (value !== null && field.type !== 'checkbox') field.value = value
   }
 }

@@ -8,11 +8,19 @@ export const receipts = await openReceiptFixture()
 export const receipt = await receipts.sign({})
 export const { wallet, endpoint } = z.object({ wallet: z.string(), endpoint: z.string() }).parse(receipt)
 
-function htmlOf(path: string, hasTestWallet = false): string {
+function htmlOf(
+  path: string,
+  { hasTestWallet = false, parameters }: Pick<Service, 'hasTestWallet' | 'parameters'>,
+): string {
   const product = products.find((each) => each.path === path)
   if (product === undefined) throw new Error(path)
   const facts = { whyUnavailable: () => undefined, suppliedBy: () => 'providers' as const, probes: [] }
-  const sold = { ...product, ...facts, read: () => ({ ok: false, issues: [] }) as const }
+  const sold = {
+    ...product,
+    ...facts,
+    ...(parameters && { parameters }),
+    read: () => ({ ok: false, issues: [] }) as const,
+  }
   const network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
   return paymentPage({
     sellerName: 'Acme',
@@ -47,6 +55,8 @@ export interface Service {
   readonly storedFor?: string
   readonly catalog?: readonly object[] | 'lost'
   readonly hasTestWallet?: boolean
+  /** Instead of those of the product. */
+  readonly parameters?: z.ZodType
   /** Answers to the request for tokens of the test wallet. */
   readonly funded?: () => Answered
   /** True if the connection breaks when the page reads the keys of receipts. */
@@ -66,14 +76,14 @@ export const signed = Uint8Array.from([9, 9, 9])
 
 /** The payment page of a product, in a browser with a wallet; waits end at once. */
 export async function openPayPage(service: Service = {}): Promise<Opened> {
-  const { path = endpoint, answers = [sale()], quoted = quote(), stored, hasTestWallet = false } = service
+  const { path = endpoint, answers = [sale()], quoted = quote(), stored } = service
   const { prepared = { json: { transaction: 'AQID' } } } = service
   const waitsMs: number[] = []
   const key = `tollbook payment ${path}`
   let presented = 0
   const page = await openPage({
     page: 'pay',
-    html: htmlOf(path, hasTestWallet),
+    html: htmlOf(path, service),
     url: service.url ?? `https://host/pay${path}`,
     answer(asked) {
       if (asked.path === '/api/catalog' && service.catalog === 'lost') throw new TypeError('Failed to fetch')
