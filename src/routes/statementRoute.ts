@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { readAddress } from '@tollbook/core/address'
 import type { Clock } from '@tollbook/core/clock'
 import type { Log } from '../machine/log.ts'
+import { refusalAnswer } from '../paywall/answer.ts'
 import { hasBegun } from '../reports/reportQuestion.ts'
 import type { FreeAnswer, FreeRequest, FreeRoute } from '../transport/freeRoute.ts'
 import { parseQuery } from '../transport/parseQuery.ts'
@@ -46,7 +47,11 @@ async function serveStatement(deps: StatementRouteDeps, used: UsedProofs, reques
   if (wallet === undefined) return invalidRequest([{ field: 'wallet', message: 'must be the address of a wallet' }])
   const question = { origin: deps.origin, purpose: `list the payments of ${wallet} in ${month}`, nowMs }
   const proven = readWallet({ ...question, authorization: request.header('authorization') })
-  if (proven?.wallet !== wallet || !used.use(proven, nowMs)) return askForSignature(question, 'this wallet')
+  if (proven?.wallet !== wallet) return askForSignature(question, 'this wallet')
+  // Otherwise one address could fill the memory of used proofs with wallets it generates, for every wallet.
+  const limited = request.limits.limitLookups()
+  if (limited !== undefined) return refusalAnswer(limited)
+  if (!used.use(proven, nowMs)) return askForSignature(question, 'this wallet')
   const again = 'sign a new challenge in 2 s'
   const silence = { log: deps.log, event: 'statement_unreadable', error: `the ledger did not answer; ${again}` }
   return unlessSilent(silence, async () => {

@@ -7,6 +7,7 @@ import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { ed25519Signer, secretKeySigner } from '@tollbook/core/ed25519'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
+import { refuse } from '@tollbook/core/refusal'
 import { silentLog } from '../../src/machine/log.ts'
 import { artifactRoute } from '../../src/routes/artifactRoute.ts'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
@@ -193,6 +194,21 @@ test('a signature for the statement of one month opens no other month', async ()
   expect((await ask('2026-07', signed)).status).toBe(401)
   expect((await ask('2026-08', signed)).status).toBe(200)
   expect((await ask('2026-08', signed)).status, 'a signature is for one download').toBe(401)
+})
+
+test('a statement counts as an unknown proof of its address, and one that is refused stays valid', async () => {
+  const keys = Keypair.generate()
+  const { sign } = assertPresent(secretKeySigner(keys.secretKey), 'the key is whole')
+  const owner = keys.publicKey.toBase58()
+  const writeStatement = () => Promise.resolve(Readable.from(['statement']))
+  const { serve } = statementRoute({ clock, log: silentLog, origin: 'o', writeStatement })
+  const request = requestOf(owner, 'month=2026-08')
+  const { challenge, expiresAt } = JSON.parse(await textOf(await serve(request)))
+  const signed = `Wallet ${owner}.${expiresAt}.${encodeBase58(sign(Buffer.from(challenge)))}`
+  const ask = async (limitLookups: FreeRequest['limits']['limitLookups']) =>
+    (await serve({ ...request, header: () => signed, limits: { ...request.limits, limitLookups } })).status
+  expect(await ask(() => refuse('RATE_LIMITED', 'too many', 1))).toBe(429)
+  expect(await ask(() => undefined)).toBe(200)
 })
 
 test.each(['0000-01', '1969-12', '2026-13', '2999-01', '2026-1'])(
