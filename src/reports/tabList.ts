@@ -42,13 +42,16 @@ export async function tabList(database: Database, question: SumsQuestion): Promi
   return { columns: Object.keys(columns), rows: page.map(cellsOf), totals, next }
 }
 
-/** Reads the keys of the opening deposits, which have the bytes of the tab twice. */
+/**
+ * Reads the keys of the opening deposits, which have the bytes of the tab twice. Their order is that of an index, so
+ * that a page does not read the events of every tab.
+ */
 async function readTabs(database: Database, { mint, wallet, cursor, limit }: SumsQuestion): Promise<readonly SqlRow[]> {
   const after = Buffer.from(cursor === undefined ? '' : assertPresent(readTabId(cursor), 'a cursor is a tab'))
   return readRows(database, 'the tabs')<SqlRow>`
     select ${selectList(columns)}
     from (
-      select substring(k.key for 16) as tab, k.id
+      select substring(k.key for 16) as tab, k.key, k.id
       from ledger.keys k
       where k.space = ${depositSpace} and k.key >= ${after} and substring(k.key for 16) <> ${after}
         and substring(k.key from 17) = substring(k.key for 16)
@@ -78,7 +81,7 @@ async function readTabs(database: Database, { mint, wallet, cursor, limit }: Sum
     ) b
     left join lateral (${pricedBy(mint, sql`'infinity'::date`)}) p on true
     where o.body ->> 'mint' = ${mint} and ${wallet === undefined ? sql`true` : sql`o.body ->> 'wallet' = ${wallet}`}
-    order by t.tab
+    order by t.key
     limit ${limit + 1}`
 }
 

@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers'
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { signCheckpoint } from '@tollbook/core/checkpoint'
 import { nextMonth } from '@tollbook/core/closingStatement'
@@ -11,10 +12,10 @@ import { exportLedger } from '../../src/reports/export/exportLedger.ts'
 import { isProblems } from '../../src/reports/reportQuestion.ts'
 import type { ReportRow } from '../../src/reports/reportTable.ts'
 import { createReports } from '../../src/reports/reports.ts'
-import { allPages, readQuestion, type ReportName } from '../../src/reports/readReport.ts'
+import { allPages, readQuestion, readReport, type ReportName } from '../../src/reports/readReport.ts'
 import { rollUp } from '../../src/reports/rollUp.ts'
 import { trialBalance } from '../../src/reports/trialBalance.ts'
-import { readRows } from '../../src/store/database.ts'
+import { type Database, readRows } from '../../src/store/database.ts'
 import { sealNext } from '../../src/store/sealer.ts'
 import { makeWallet } from '../audit/signedPayment.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -92,6 +93,25 @@ test('sales on tabs are in the sums of their endpoint and their wallet, and of t
   )
   expect(revenue).toBe(sold - burnOwed)
 })
+
+test('a page of tabs reads the events of its tabs, not of every tab', async () => {
+  const eventsRead = (limit: string) =>
+    ledger.database.transaction().execute(async (transaction) => {
+      // A few tabs are sorted faster than they are read in order.
+      await sql`set local enable_sort = off`.execute(transaction)
+      const before = await countEvents(transaction)
+      await readReport(transaction, { report: 'tabs', token, ...mustRead('tabs', { limit }) })
+      return (await countEvents(transaction)) - before
+    })
+  expect(await eventsRead('1')).toBeLessThan(await eventsRead('50'))
+})
+
+async function countEvents(transaction: Database): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count from pg_stat_xact_user_tables
+    where relname like 'events\\_%'`.execute(transaction)
+  return rows[0]?.count ?? 0
+}
 
 test('what tabs hold is a liability by the month of its deposit, to the base unit, and no refund', async () => {
   const whole = held(busy)
