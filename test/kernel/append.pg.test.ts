@@ -123,6 +123,25 @@ describe('in one batch', () => {
   })
 })
 
+test('a batch that opens an account uses up one number, however many other accounts it moves', async () => {
+  const newest = async () => {
+    const { rows } = await admin.query<{ id: number }>('select max(id) as id from ledger.accounts')
+    return assertPresent(rows[0], 'a maximum is one row').id
+  }
+  const overpaid = (name: string): Item => {
+    const { events, ...item } = claim(newSignature())
+    const [verified, ...others] = events
+    const { postings, ...rest } = assertPresent(verified, 'a claim verifies')
+    const more = sample.move('Assets:PaymentWallet', `Liabilities:Overpaid:${name}`, 1n)
+    return { ...item, events: [{ ...rest, postings: [...postings, more] }, ...others] }
+  }
+  await ledger.append(overpaid('first'))
+  const before = await newest()
+  await ledger.append(overpaid('second'))
+  await ledger.append(overpaid('third'))
+  expect(await newest()).toBe(before + 2)
+})
+
 describe('keys', () => {
   const keyed = (stream: Uint8Array, digest: number, lifetimeSeconds?: number): Item => ({
     ...claim(stream),

@@ -75,8 +75,10 @@ begin
     exit when array_position(chart.ids, null) is null;
     insert into ledger.accounts (mint, name, class, hourly, floor, ceiling)
     select d.mint, d.name, c.class, c.hourly, c.floor, c.ceiling
-    from unnest(account_mints, account_names) as d (mint, name)
+    from unnest(account_mints, account_names) with ordinality as d (mint, name, n)
     join ledger.classes c on case when c.is_exact then d.name = c.prefix else starts_with(d.name, c.prefix) and d.name <> c.prefix end
+    -- A conflict would use up a number too, and there are 2^31.
+    where chart.ids[d.n] is null
     on conflict do nothing;
     get diagnostics opened = row_count;
     exit when opened = 0;
