@@ -163,8 +163,10 @@ export function senderOf(
   for (const movement of movements) {
     if (movement.kind !== 'transfer' || movement.mint !== mint) continue
     if (!ownAccounts.includes(movement.destination) || ownAccounts.includes(movement.source)) continue
-    const account = balances.find(({ tokenAccount }) => tokenAccount === movement.source)
-    const owner = account?.ownersSeen[0] ?? movement.authority
+    const { source, authority } = movement
+    const owners = balances.find(({ tokenAccount }) => tokenAccount === source)?.ownersSeen ?? []
+    // The transaction may reopen the account for another owner, who then signs for the transfer.
+    const owner = owners.includes(authority) ? authority : (owners[0] ?? authority)
     sent.set(owner, (sent.get(owner) ?? 0n) + movement.amountBaseUnits)
   }
   const [most] = [...sent].toSorted(([, one], [, other]) => (one < other ? 1 : one > other ? -1 : 0))

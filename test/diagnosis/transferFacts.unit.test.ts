@@ -61,6 +61,8 @@ test('the sender owns the account outside from which most tokens of the mint cam
   const movements = [toUs(former, token, 1_000n), toUs(other, signer, 9n), toUs(token, token, 4n)]
   expect(senderTo(recordOf({ movements, balances }), wallets)).toBe(dollar)
   expect(senderTo(recordOf({ movements }), wallets), 'no owner is shown').toBe(signer)
+  const reopened = [{ ...change(other, dollar), ownersSeen: [dollar, signer] }]
+  expect(senderTo(recordOf({ movements, balances: reopened }), wallets), 'the account changed hands').toBe(signer)
   expect(senderTo(recordOf({ movements: [transfer(other, former, 1n)] }), wallets)).toBeUndefined()
 })
 
