@@ -23,12 +23,16 @@ export function readableItems<T>(item: z.ZodType<T>) {
 /** Parses the body, for adapters that first check it for an error. */
 export function parseJson({ text, status }: Reply): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text, halfOfPair.test(text) ? wellFormed : undefined)
   } catch {
     // Omit the cause, because it quotes the body, and bodies must not be logged.
     throw new UpstreamFailure('bad_payload', `no JSON under HTTP ${status}`)
   }
 }
+
+// Half of a surrogate pair has no UTF-8 encoding, so an answer with it could be neither recorded nor sold.
+const halfOfPair = /\\ud[89a-f]/i
+const wellFormed = (_name: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
 
 /** Ignores the status. Undefined if the body does not match the schema of an error. Throws for broken JSON. */
 export function errorIn<T>(reply: Reply, schema: z.ZodType<T>): T | undefined {

@@ -5,7 +5,7 @@ import { baseUrlOf, openUpstreamOf } from '../../src/outbound/publicUpstream.ts'
 import { retryAfterMsOf } from '../../src/outbound/retryAfter.ts'
 import { unlessSilent } from '../../src/outbound/unlessSilent.ts'
 import type { UpstreamOptions } from '../../src/outbound/upstream.ts'
-import { errorIn, readableItems, refuseStatus } from '../../src/outbound/upstreamReply.ts'
+import { errorIn, parseJson, readableItems, refuseStatus } from '../../src/outbound/upstreamReply.ts'
 import { isAllowedHost } from '../../src/outbound/urlGuard.ts'
 import { UpstreamFailure } from '../../src/product/upstreamFailure.ts'
 import { openProviderFixture } from '../support/providerFixture.ts'
@@ -45,6 +45,11 @@ test('an error is read from an object only, under any status, and broken JSON is
   expect(errorIn(replyOf(200, '{"price":1}'), shape)).toBeUndefined()
   expect(kindOf(() => errorIn(replyOf(200, '{"error"'), shape))).toBe('bad_payload')
   expect(readableItems(z.number()).parse([1, 'two', 3])).toEqual([1, 3])
+})
+
+test('half of a surrogate pair is replaced, and a whole pair stays', () => {
+  const text = String.raw`{"names":["a\uD800b","\ud83d\ude00"],"price":1}`
+  expect(parseJson(replyOf(200, text))).toEqual({ names: ['a\ufffdb', '😀'], price: 1 })
 })
 
 test('a time to wait is in seconds or a date, and a date of the past means not to wait', () => {

@@ -20,7 +20,8 @@ export interface AnsweringServer {
 // Some servers report zero for counts that they do not know. A reply and its messages have at least one token.
 const count = z.int().min(1).nullish().catch(null)
 const usage = z.object({ prompt_tokens: count, completion_tokens: count, total_tokens: count }).nullish().catch(null)
-const model = z.string().min(1).max(200).optional().catch(undefined)
+const isWellFormed = (text: string) => text.isWellFormed()
+const model = z.string().min(1).max(200).refine(isWellFormed).optional().catch(undefined)
 /**
  * A text, or a list of parts whose texts form the reply. These schemas ignore a model's reasoning, which servers send
  * in parts of another type or in other fields.
