@@ -3,6 +3,7 @@ import { PNG } from 'pngjs'
 import QRCode from 'qrcode'
 import { afterAll, describe, expect, test } from 'vitest'
 import { assert } from '@tollbook/core/assert'
+import { Fault } from '@tollbook/core/fault'
 import { systemClock } from '@tollbook/core/clock'
 import { openEndpoint } from '../../src/product/productDefinition.ts'
 import { createQrPool } from '../../src/products/qrcode/qrPool.ts'
@@ -57,6 +58,15 @@ test('a small code is drawn at once, and only a larger one waits for a thread', 
   expect(decodePng(await pool.draw(small, isGone)).text).toBe(small.data)
   await expect(pool.draw({ ...small, size: 257 }, isGone)).rejects.toThrow('aborted')
   await expect(pool.draw({ ...small, data: 'é'.repeat(32) }, isGone)).rejects.toThrow('aborted')
+  await pool.close()
+})
+
+test('codes beyond the queue fail as an outage, after which the same proof buys again, and not as a bug', async () => {
+  const pool = createQrPool()
+  const order = { data: 'x', size: 300, format: 'png' } as const
+  const drawn = await Promise.allSettled(Array.from({ length: 210 }, () => pool.draw(order, job.signal)))
+  const causes = drawn.flatMap((one) => (one.status === 'rejected' ? [one.reason instanceof Fault] : []))
+  expect([causes.length > 0, causes.includes(false)]).toEqual([true, false])
   await pool.close()
 })
 

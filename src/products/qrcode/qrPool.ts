@@ -1,5 +1,6 @@
 import { Piscina } from 'piscina'
 import { z } from 'zod'
+import { Fault } from '@tollbook/core/fault'
 import { type QrOrder, qrImage } from './qrImage.ts'
 import { utf8ByteCount } from '../../product/text.ts'
 import { threadArguments } from '../../sourcing/threadArguments.ts'
@@ -37,7 +38,12 @@ export function createQrPool(): QrPool {
     execArgv: [...threadArguments],
   })
   return {
-    draw: async (order, signal) => (isSmall(order) ? qrImage(order) : dataUri.parse(await pool.run(order, { signal }))),
+    async draw(order, signal) {
+      if (isSmall(order)) return qrImage(order)
+      // Many callers can pass `isBusy` at the same moment.
+      if (pool.queueSize >= waitingMax) throw new Fault('too many QR codes are being drawn', { retryable: true })
+      return dataUri.parse(await pool.run(order, { signal }))
+    },
     isBusy: () => pool.queueSize >= waitingMax / 2,
     close: () => pool.destroy(),
   }
