@@ -190,7 +190,11 @@ describe('answers that are delivered', () => {
     ['of a model that calls itself otherwise', says({ model: 'llama3.2:1b' }), { data: { model: 'llama3.2:1b' } }],
     ['with error: null', says({ error: null }), { data: { reply: 'Hi!' } }],
     ['with a lone surrogate', says({}, message('a\ud800b')), { data: { reply: 'a\ufffdb' } }],
-    ['of a model whose name is not Unicode', says({ model: 'a\ud800' }), { data: { model: 'llama3.2' } }],
+    [
+      'of a model with half of a surrogate pair in its name',
+      says({ model: 'a\ud800' }),
+      { data: { model: 'llama3.2' } },
+    ],
     ['under no media type', answersText(200, JSON.stringify(completion())), { data: { reply: 'Hi!' } }],
   ])('%s', async (_what, script, expected) => {
     first.script(script)
