@@ -41,7 +41,7 @@ export async function startScratchCluster(options: ScratchOptions): Promise<Scra
   await writeFile(join(place, 'postgresql.conf'), '')
   // Allow all local connections, because the folder of the socket is closed to other users.
   await writeFile(join(place, 'pg_hba.conf'), 'local all all trust\n')
-  const archive = `pgbackrest --stanza=${repository.stanza} --pg1-path="${dataDirectory}" --log-level-file=off archive-get %f "%p"`
+  const archive = `pgbackrest --stanza=${inCommand(repository.stanza)} --pg1-path=${inCommand(dataDirectory)} --log-level-file=off archive-get %f "%p"`
   const restoreCommand = receivedWal === undefined ? archive : `${archive} || ${receivedCommand(receivedWal)}`
   const server = opened.use(startServer({ program, place, restoreCommand }))
   const urlOf = (login: string, database: string): string =>
@@ -56,7 +56,13 @@ export async function startScratchCluster(options: ScratchOptions): Promise<Scra
  * `.partial`, and contains the log up to its end.
  */
 function receivedCommand(folder: string): string {
-  return `cp "${folder}/%f" "%p" || cp "${folder}/%f.partial" "%p"`
+  const segment = `${inCommand(folder)}/%f`
+  return `cp ${segment} "%p" || cp ${segment}.partial "%p"`
+}
+
+/** Quotes the text for the shell, and doubles the percent signs, which Postgres would replace. */
+function inCommand(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`).replaceAll('%', '%%')}'`
 }
 
 // Maximum length of the socket's folder: the kernel's limit on the path of a socket, minus the name of the socket.

@@ -76,7 +76,7 @@ function decisionRoute(deps: FinanceRouteDeps): FreeRoute {
   }
 }
 
-/** Returns the roles that may read a report. Support may read the lists of payments and refunds, and no sums. */
+/** Returns the roles that may read a report. Support may read the lists of payments and refunds, and no other. */
 function rolesOf(report: ReportName): readonly FinanceRole[] {
   return report === 'payments' || report === 'refunds' ? everyone : ['finance', 'auditor']
 }

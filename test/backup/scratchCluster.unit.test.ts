@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -53,8 +54,21 @@ test('a cluster archives nothing, is reached by no network, and replays the arch
   for (const setting of ['archive_mode=off', 'listen_addresses=', 'primary_conninfo=', 'hot_standby=off'])
     expect(called).toContain(`\n${setting}\n`)
   expect(called).toMatch(
-    /\nrestore_command=pgbackrest --stanza=store --pg1-path="\S+\/data" --log-level-file=off archive-get %f "%p" \|\| cp "\/var\/lib\/received\/%f" "%p" \|\| cp "\/var\/lib\/received\/%f\.partial" "%p"\n/,
+    /\nrestore_command=pgbackrest --stanza='store' --pg1-path='\S+\/data' --log-level-file=off archive-get %f "%p" \|\| cp '\/var\/lib\/received'\/%f "%p" \|\| cp '\/var\/lib\/received'\/%f\.partial "%p"\n/,
   )
+})
+
+test('a received segment is copied out of a folder whose name Postgres or the shell could read as more', async () => {
+  const received = join(folder, `100%full it's "$(exit 9)"`)
+  await mkdir(received)
+  await writeFile(join(received, '0001.partial'), 'log')
+  await expect((await restore('exit 1', received)).cluster).rejects.toThrow('does not start')
+  const [, command = ''] = /\nrestore_command=(.*)\n/.exec(await readFile(join(folder, 'called'), 'utf8')) ?? []
+  const place = join(folder, 'segment')
+  const values: Readonly<Record<string, string>> = { '%f': '0001', '%p': place, '%%': '%' }
+  const run = command.replaceAll(/%[fp%]/g, (sign) => values[sign] ?? '')
+  spawnSync('sh', ['-c', run], { env: { PATH: '/usr/bin:/bin' } })
+  expect(await readFile(place, 'utf8')).toBe('log')
 })
 
 // As Postgres does, it handles SIGINT although its shell ignores the signal for a command in the background.
