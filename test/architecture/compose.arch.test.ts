@@ -338,7 +338,10 @@ function dashboardExpressions(): readonly string[] {
     .flatMap(({ targets }) => targets.map(({ expr }) => expr))
 }
 
-/** Content of a scrape after one event of every kind; `up`, `instance` and `job` are Prometheus' own. */
+/**
+ * Content of a scrape after one event of every kind; `up`, `instance` and `job` are Prometheus' own, and the age is
+ * added on HEALTH_PORT.
+ */
 async function servedMetrics() {
   const metrics = createMetrics()
   metrics.onRequest({ route: '/livez', status: 200, durationMs: 1 })
@@ -366,7 +369,10 @@ async function servedMetrics() {
   const served = await metrics.registry.metrics()
   const names = [...served.matchAll(/^([a-z]\w*)/gm)].map(([name]) => name)
   const labels = [...served.matchAll(/[{,](\w+)="/g)].map(([, label = '']) => label)
-  return { names: new Set(['up', ...names]), labels: new Set(['instance', 'job', ...labels]) }
+  return {
+    names: new Set(['up', 'tollbook_metrics_age_seconds', ...names]),
+    labels: new Set(['instance', 'job', ...labels]),
+  }
 }
 
 function metricsIn(expression: string): Set<string> {
