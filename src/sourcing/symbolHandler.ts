@@ -16,9 +16,9 @@ export function moreSymbols(what: string, symbol: RegExp) {
     expected: `1 to ${moreMax} further ${what}, separated by commas`,
     shown: { minLength: 1, maxLength: 100 },
     test(value) {
-      const symbols = value.toUpperCase().split(',')
+      const symbols = value.split(',')
       const areSymbols = value.length <= 100 && symbols.length <= moreMax && symbols.every((one) => symbol.test(one))
-      return areSymbols && new Set(symbols).size === symbols.length
+      return areSymbols && new Set(symbols.map((one) => one.toUpperCase())).size === symbols.length
     },
   }
   return text(rule)

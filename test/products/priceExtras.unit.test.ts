@@ -188,6 +188,9 @@ test.each<[string, Readonly<Record<string, string>>, string, RegExp]>([
   [crypto.path, { symbol: 'BTC', history: '1y' }, 'history', /1d, 7d, 30d/],
   [crypto.path, { symbol: 'BTC', history: '1d', currency: 'EUR' }, 'history', /USD/],
   [crypto.path, { symbol: 'BTC', history: '1d', more: 'ETH' }, 'history', /more/],
+  [crypto.path, { symbol: 'BTC', more: 'ETH,eth' }, 'more', /1 to 4 further symbols/],
+  // A long s, whose capital is the letter S.
+  [crypto.path, { symbol: 'BTC', more: '\u017fol' }, 'more', /1 to 4 further symbols/],
   [stock.path, { symbol: 'AAPL', history: '10y' }, 'history', /5d, 1mo, 6mo, 1y/],
 ])('%s with %j is refused for %s before a payment', (path, order, field, message) => {
   const stage = open()
