@@ -17,7 +17,7 @@ const order = z.strictObject({
     .string('must say why')
     .min(1, 'must say why')
     .max(500, 'must have at most 500 characters')
-    .refine((text) => text.isWellFormed(), 'must be valid Unicode'),
+    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be valid Unicode without U+0000'),
   amountBaseUnits: z
     .string(amountExpected)
     .regex(/^[1-9]\d{0,19}$/, amountExpected)

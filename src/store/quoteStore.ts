@@ -85,6 +85,8 @@ export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQu
  */
 export async function findBoundQuote(deps: QuoteSearchDeps, question: BoundQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, memo, landedAtMs, landedSlot, graceMs } = question
+  // A memo of the chain may contain this character, and a text of PostgreSQL cannot.
+  if (memo.includes('\0')) return undefined
   const rows = await readRows(deps.database, 'the quote of a memo')<QuoteRow>`
     select * from ledger.find_bound_quote(${wallet}, ${endpoint}, ${memo}, ${new Date(landedAtMs)}, ${landedSlot},
       ${graceMs}::float8 * interval '1 millisecond')`

@@ -126,6 +126,7 @@ test('an explanation has the decimals of its own mint, and a link to an explorer
 
 test.each([
   ['reason', { reason: 'half of a pair: \ud800' }],
+  ['reason', { reason: 'no column of text holds it: \u0000' }],
   ['reason', { reason: '' }],
   ['amountBaseUnits', { amountBaseUnits: '0.5' }],
   ['amountBaseUnits', { amountBaseUnits: '-1' }],

@@ -86,7 +86,8 @@ test('a quote is read back whole, with the amounts of the list that it names', a
   const late = { wallet, endpoint, landedAtMs: quote.expiresAtMs + 500, landedSlot: slot }
   expect(await ledger.payments.findOpenQuote({ ...late, graceMs: 501 })).toEqual(quote)
   expect(await ledger.payments.findOpenQuote({ ...late, graceMs: 500 })).toBeUndefined()
-  expect(await ledger.payments.findBoundQuote({ ...asked, memo: 'another' })).toBeUndefined()
+  for (const memo of ['another', `${asked.memo}\u0000`])
+    expect(await ledger.payments.findBoundQuote({ ...asked, memo })).toBeUndefined()
 })
 
 test('of several quotes with one memo, of any instance, the cheapest that was open counts, and one that was not open only without it', async () => {
