@@ -9,7 +9,14 @@ import { errorResponses, errorSchemas } from './errorResponses.ts'
 import { freeOperation, freeOperations, searchOperation } from './freeOperations.ts'
 import { introductionOf } from './introduction.ts'
 import type { JsonObject } from './jsonSchema.ts'
-import { mountedOperation, paidOperation, saleSchemas, schemasOf } from './paidOperation.ts'
+import {
+  mountedOperation,
+  type DocumentEndpoint,
+  nameEndpoints,
+  paidOperation,
+  saleSchemas,
+  schemasOf,
+} from './paidOperation.ts'
 import { someWallet } from './samples.ts'
 import { withTabPrices } from './usePrices.ts'
 import { verdictsOf } from './verdicts.ts'
@@ -40,7 +47,7 @@ export interface BaseUrls {
 /** Uses the schemas that validate requests, so that the document shows the same rules. */
 export function createOpenApi(deps: OpenApiDeps): (urls: BaseUrls) => JsonObject {
   const verdicts = verdictsOf(deps.transportStatuses)
-  const endpoints = withTabPrices(deps.endpoints)
+  const products = nameEndpoints(deps.endpoints)
   const frame = frameOf(deps)
   const searchOperations = new Map(deps.searches.map((search) => [search.path, searchOperation(search)]))
   const free = deps.freePaths.flatMap((path) => {
@@ -51,19 +58,19 @@ export function createOpenApi(deps: OpenApiDeps): (urls: BaseUrls) => JsonObject
     schemas: {
       ...errorSchemas(),
       ...saleSchemas(),
-      ...Object.fromEntries(deps.endpoints.flatMap((endpoint) => Object.entries(schemasOf(endpoint)))),
+      ...Object.fromEntries(products.flatMap((endpoint) => Object.entries(schemasOf(endpoint)))),
     },
     responses: errorResponses(verdicts),
     parameters,
     headers,
   }
   const { rails, mint, dollars } = deps
-  const sold = endpoints.map((endpoint) => ({
+  const sold = nameEndpoints(withTabPrices(deps.endpoints)).map((endpoint) => ({
     endpoint,
     operationFor: paidOperation(endpoint, { verdicts, rails, mint, dollars }),
   }))
   const unpriced = { mint, dollars, requiredBaseUnits: undefined }
-  const mounted = rails.flatMap((rail) => mountedPaths(deps.endpoints, rail, unpriced))
+  const mounted = rails.flatMap((rail) => mountedPaths(products, rail, unpriced))
   return ({ baseUrl, linkBase }) => {
     const paid = sold.map(({ endpoint: { path, method }, operationFor }) => {
       const operation = operationFor({ baseUrl, price: deps.currentPrice(path) })
@@ -74,7 +81,7 @@ export function createOpenApi(deps: OpenApiDeps): (urls: BaseUrls) => JsonObject
   }
 }
 
-function mountedPaths(endpoints: readonly Endpoint[], rail: DescribedRail, price: OfferedPrice) {
+function mountedPaths(endpoints: readonly DocumentEndpoint[], rail: DescribedRail, price: OfferedPrice) {
   const mount = rail.description?.mount
   if (mount === undefined) return []
   return endpoints.map((endpoint) => {

@@ -15,20 +15,41 @@ import { samplesOf, someWallet } from './samples.ts'
 import { listedParameters, withoutMembers } from './listedParameters.ts'
 import type { ErrorAdvice } from './verdicts.ts'
 
-/** Returns a name made from the words of the path, such as `Crypto` for `/api/data/crypto`. */
-function nameOf({ path }: Pick<Endpoint, 'path'>): string {
+interface DocumentName {
+  /** Name in the OpenAPI document, which no other product has. */
+  readonly documentName: string
+}
+
+export type DocumentEndpoint = Endpoint & DocumentName
+
+/** Names each product by the words of its path. Paths with the same words, such as `/a/b` and `/a-b`, get a number. */
+export function nameEndpoints<E extends Pick<Endpoint, 'path'>>(
+  endpoints: readonly E[],
+): readonly (E & DocumentName)[] {
+  const counts = new Map<string, number>()
+  return endpoints.map((endpoint) => {
+    const words = wordsOf(endpoint.path)
+    const count = (counts.get(words) ?? 0) + 1
+    counts.set(words, count)
+    // No other words have an underscore.
+    return { ...endpoint, documentName: count === 1 ? words : `${words}_${count}` }
+  })
+}
+
+/** Returns the words of the path, such as `Crypto` for `/api/data/crypto`. */
+function wordsOf(path: string): string {
   const words = path.replace(/^\/api\/(?:ai|data|tools)(?=\/)/, '').match(/[A-Za-z0-9]+/g) ?? []
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
-export function orderSchemaPath(endpoint: Pick<Endpoint, 'path'>): string {
-  return `/openapi.json#/components/schemas/${nameOf(endpoint)}Order`
+export function orderSchemaPath({ documentName }: DocumentName): string {
+  return `/openapi.json#/components/schemas/${documentName}Order`
 }
 
 export const saleSchemas = (): JsonObject => ({ Receipt: schemaOf(receiptBody), Meta: schemaOf(saleBody.shape.meta) })
 
-export function schemasOf(endpoint: Endpoint): JsonObject {
-  const name = nameOf(endpoint)
+export function schemasOf(endpoint: DocumentEndpoint): JsonObject {
+  const name = endpoint.documentName
   const sale = {
     type: 'object',
     properties: {
@@ -65,9 +86,12 @@ export interface OperationPrice {
  * Returns a function that creates the OpenAPI operation of a product. The common part is prepared once, and completed
  * for each address and price.
  */
-export function paidOperation(endpoint: Endpoint, facts: OperationFacts): (offer: OperationPrice) => JsonObject {
+export function paidOperation(
+  endpoint: DocumentEndpoint,
+  facts: OperationFacts,
+): (offer: OperationPrice) => JsonObject {
   const { method, summary } = endpoint
-  const head = { operationId: `${method.toLowerCase()}${nameOf(endpoint)}`, tags: ['Paid'], summary }
+  const head = { operationId: `${method.toLowerCase()}${endpoint.documentName}`, tags: ['Paid'], summary }
   const rest = {
     ...inputOf(endpoint, parameterNames),
     responses: { '200': saleResponse(endpoint), ...refusalsOf(endpoint, facts.verdicts) },
@@ -79,10 +103,10 @@ export function paidOperation(endpoint: Endpoint, facts: OperationFacts): (offer
  * Creates the operation of the product below the mount of a rail, where a caller without a payment receives a 402.
  * Indexers read the price there.
  */
-export function mountedOperation(endpoint: Endpoint, rail: DescribedRail, price: OfferedPrice): JsonObject {
+export function mountedOperation(endpoint: DocumentEndpoint, rail: DescribedRail, price: OfferedPrice): JsonObject {
   const { method, summary } = endpoint
   return {
-    operationId: `${rail.name}${method.charAt(0)}${method.slice(1).toLowerCase()}${nameOf(endpoint)}`,
+    operationId: `${rail.name}${method.charAt(0)}${method.slice(1).toLowerCase()}${endpoint.documentName}`,
     tags: [rail.name],
     summary: `${summary} ($${displayUsd(endpoint)})`,
     'x-payment-info': paymentInfo(endpoint, [rail], price),
@@ -122,7 +146,7 @@ function offerOf(endpoint: Endpoint, facts: OperationFacts, { baseUrl, price }: 
 
 const parameterNames = ['WalletAddress', 'PaymentProof', 'IdempotencyKey'] as const
 
-function inputOf(endpoint: Endpoint, names: readonly (typeof parameterNames)[number][]): JsonObject {
+function inputOf(endpoint: DocumentEndpoint, names: readonly (typeof parameterNames)[number][]): JsonObject {
   const { path, method, parameters, rawBody, bodyBytesMax, example, passedHeaders = [] } = endpoint
   const headers = [...names.map((name) => refTo('parameters', name)), ...passedHeaders.map(passedHeader)]
   const inPath = segmentNames(path)
@@ -135,7 +159,9 @@ function inputOf(endpoint: Endpoint, names: readonly (typeof parameterNames)[num
     return { parameters: [...listed, ...headers], requestBody }
   }
   const schema =
-    inPath.length === 0 ? refTo('schemas', `${nameOf(endpoint)}Order`) : withoutMembers(schemaOf(parameters), inPath)
+    inPath.length === 0
+      ? refTo('schemas', `${endpoint.documentName}Order`)
+      : withoutMembers(schemaOf(parameters), inPath)
   return {
     parameters: [...listed.filter(({ in: place }) => place === 'path'), ...headers],
     requestBody: {
@@ -151,7 +177,7 @@ function passedHeader(name: string): JsonObject {
   return { name, in: 'header', description, schema: { type: 'string' } }
 }
 
-function saleResponse(endpoint: Endpoint): JsonObject {
+function saleResponse(endpoint: DocumentEndpoint): JsonObject {
   const { returnedHeaders = [] } = endpoint
   const headers = {
     'x-request-id': refTo('headers', 'RequestId'),
@@ -164,8 +190,8 @@ function saleResponse(endpoint: Endpoint): JsonObject {
   return { ...response, headers, content: { ...response.content, ...onDemand(streamOnDemand) } }
 }
 
-function streamedResponse(endpoint: Endpoint, { contentType }: StreamFacts) {
-  const schema = refTo('schemas', `${nameOf(endpoint)}Data`)
+function streamedResponse(endpoint: DocumentEndpoint, { contentType }: StreamFacts) {
+  const schema = refTo('schemas', `${endpoint.documentName}Data`)
   return {
     description:
       'Paid. The body has no envelope: its receipt is in `tollbook-receipt`, a header, or a trailer of a stream.',
@@ -179,7 +205,7 @@ function onDemand(stream: StreamFacts | undefined): JsonObject {
   return { [stream.contentType]: { schema: { type: 'string', description } } }
 }
 
-function wholeResponse(endpoint: Endpoint) {
+function wholeResponse(endpoint: DocumentEndpoint) {
   const value = {
     success: true,
     data: endpoint.example.answer,
@@ -187,7 +213,7 @@ function wholeResponse(endpoint: Endpoint) {
     inclusionProof: '/api/ledger/inclusion/8',
     meta: metaExample,
   }
-  const schema = refTo('schemas', `${nameOf(endpoint)}Sale`)
+  const schema = refTo('schemas', `${endpoint.documentName}Sale`)
   return {
     description: 'Paid and delivered. The delivery is in the ledger before this answer is sent.',
     content: { 'application/json': { schema, example: value } },

@@ -1,3 +1,4 @@
+import { assertPresent } from '@tollbook/core/assert'
 import { mainnet } from '@tollbook/core/networks'
 import { systemClock } from '@tollbook/core/clock'
 import { expect, test } from 'vitest'
@@ -9,7 +10,7 @@ import { schemaOf } from '../../src/document/jsonSchema.ts'
 import { landingPage } from '../../src/document/landingPage.ts'
 import { listedParameters } from '../../src/document/listedParameters.ts'
 import { createOpenApi } from '../../src/document/openApi.ts'
-import { paidOperation } from '../../src/document/paidOperation.ts'
+import { nameEndpoints, paidOperation } from '../../src/document/paidOperation.ts'
 import { paymentPage } from '../../src/document/paymentPage.ts'
 import { createPriceCatalog } from '../../src/document/priceCatalog.ts'
 import { referencePage } from '../../src/document/referencePage.ts'
@@ -75,9 +76,44 @@ test('the errors that may carry Retry-After and Allow say so', () => {
   expect(withHeader('allow')).toEqual(['Error405'])
 })
 
+test('products whose paths have the same words have their own operations and schemas', () => {
+  const order = (name: string) => z.strictObject({ [name]: z.string() })
+  const endpoints = [
+    endpointAt('/api/data/toy', { method: 'POST' }, order('first')),
+    endpointAt('/toy', { method: 'POST' }, order('second')),
+    endpointAt('/to/y', { method: 'POST' }, order('third')),
+  ]
+  const operation = z.looseObject({
+    operationId: z.string(),
+    requestBody: z.looseObject({ content: z.record(z.string(), z.looseObject({ schema: z.json() })) }),
+  })
+  const document = z
+    .looseObject({
+      paths: z.record(z.string(), z.looseObject({ post: operation })),
+      components: z.looseObject({ schemas: z.record(z.string(), z.json()) }),
+    })
+    .parse(openApiOf(endpoints))
+  const own = endpoints.map(({ path }) => assertPresent(document.paths[path]?.post, 'it is sold'))
+  expect(own.map(({ operationId }) => operationId)).toEqual(['postToy', 'postToy_2', 'postToY'])
+  const schemas = own.map(({ requestBody }) => requestBody.content['application/json']?.schema)
+  expect(schemas).toEqual(
+    ['ToyOrder', 'Toy_2Order', 'ToYOrder'].map((name) => ({ $ref: `#/components/schemas/${name}` })),
+  )
+  expect(document.components.schemas).toMatchObject({
+    ToyOrder: { properties: { first: {} } },
+    Toy_2Order: { properties: { second: {} } },
+  })
+})
+
 test('an operation lists 413 and 415 only with a body, and 403 only with a target', () => {
   const statusesOf = (endpoint: Endpoint) => {
-    const { responses } = paidOperation(endpoint, { verdicts, rails: [], dollars: [], mint: 'M' })({
+    const [first] = nameEndpoints([endpoint])
+    const { responses } = paidOperation(assertPresent(first, 'one product has one name'), {
+      verdicts,
+      rails: [],
+      dollars: [],
+      mint: 'M',
+    })({
       baseUrl: '',
       price: undefined,
     })

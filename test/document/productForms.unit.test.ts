@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { defaultSeller } from '../../src/product/seller.ts'
 import { z } from 'zod'
+import { assertPresent } from '@tollbook/core/assert'
 import { x402Resources } from '../../src/document/discovery.ts'
-import { paidOperation, schemasOf } from '../../src/document/paidOperation.ts'
+import { nameEndpoints, paidOperation, schemasOf } from '../../src/document/paidOperation.ts'
 import { paymentPage, payPathOf } from '../../src/document/paymentPage.ts'
 import { shownParameters } from '../../src/document/shownParameters.ts'
 import { programSamples } from '../../src/document/programSamples.ts'
@@ -11,8 +12,10 @@ import { openTestEndpoint } from '../support/testProduct.ts'
 
 const answers = () => Promise.reject(new Error('nothing is bought'))
 const mount = { name: 'x402', description: { protocol: 'x402', request: 'there', mount: '/x402' } }
+const documentEndpoint = (endpoint: ReturnType<typeof openTestEndpoint>) =>
+  assertPresent(nameEndpoints([endpoint])[0], 'one product has one name')
 const operationOf = (endpoint: ReturnType<typeof openTestEndpoint>) =>
-  paidOperation(endpoint, { verdicts: [], rails: [], dollars: [], mint: 'Mint' })({
+  paidOperation(documentEndpoint(endpoint), { verdicts: [], rails: [], dollars: [], mint: 'Mint' })({
     baseUrl: '',
     price: undefined,
   })
@@ -45,7 +48,7 @@ describe('the operation of a product with segments', () => {
         },
       },
     })
-    expect(Object.keys(schemasOf(notes))).toContain('ToyNotesIdTextOrder')
+    expect(Object.keys(schemasOf(documentEndpoint(notes)))).toContain('ToyNotesIdTextOrder')
   })
 
   test('and a raw body has its media types, and all other parameters in path and query', () => {

@@ -5,7 +5,7 @@ import type { Address } from '@tollbook/core/address'
 import type { Chain } from '../../chain/openChain.ts'
 import { completeTransaction, judgeSponsored, readPayerSigned } from '../../chain/sponsoredTransaction.ts'
 import type { X402Config } from '../../config/signerConfig.ts'
-import { orderSchemaPath } from '../../document/paidOperation.ts'
+import { nameEndpoints, orderSchemaPath } from '../../document/paidOperation.ts'
 import type { Endpoint } from '../../product/endpoint.ts'
 import type { Presentation } from '../../payment/presentations.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
@@ -144,7 +144,7 @@ function openSponsoredRails(
       const { acceptedTerms, acceptedDepositTerms } = ledger.settings
       return [...acceptedTerms(landedAtMs, mint), ...acceptedDepositTerms(landedAtMs, mint)]
     },
-    describe: (path: string) => describe(products.endpoints().find((endpoint) => endpoint.path === path)),
+    describe: (path: string) => describeAll(products.endpoints()).get(path),
     authenticate: keys.authenticate,
     isAuthentic: keys.isAuthentic,
     signStatement: (statement: Parameters<typeof keys.signStatement>[1]) => keys.signStatement(serviceUrl(), statement),
@@ -156,15 +156,19 @@ function openSponsoredRails(
   ]
 }
 
-const descriptions = new WeakMap<Endpoint, ProductDescription>()
+const descriptions = new WeakMap<readonly Endpoint[], ReadonlyMap<string, ProductDescription>>()
 
-function describe(endpoint: Endpoint | undefined): ProductDescription | undefined {
-  if (endpoint === undefined) return undefined
-  const known = descriptions.get(endpoint)
+/** The list of the products changes only when the products file is read again. */
+function describeAll(endpoints: readonly Endpoint[]): ReadonlyMap<string, ProductDescription> {
+  const known = descriptions.get(endpoints)
   if (known !== undefined) return known
-  const { summary, stream } = endpoint
-  const mimeType = stream?.contentType ?? 'application/json'
-  const description = { summary, mimeType, inputSchemaPath: orderSchemaPath(endpoint) }
-  descriptions.set(endpoint, description)
-  return description
+  const described = new Map(
+    nameEndpoints(endpoints).map((endpoint) => {
+      const { path, summary, stream } = endpoint
+      const mimeType = stream?.contentType ?? 'application/json'
+      return [path, { summary, mimeType, inputSchemaPath: orderSchemaPath(endpoint) }]
+    }),
+  )
+  descriptions.set(endpoints, described)
+  return described
 }
