@@ -1,6 +1,5 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { toolNameOf } from '@tollbook/core/toolRequest'
 import type { JsonObject } from '../document/jsonSchema.ts'
 import type { FreeAnswer, FreeRoute } from '../transport/freeRoute.ts'
 import type { MessageCarrier } from '../transport/messageRoute.ts'
@@ -22,8 +21,11 @@ interface FreeToolFacts {
   readonly parameters?: Readonly<Record<string, string>>
   readonly segment?: string
   /** Shortens the answer, because each part of it uses tokens of the model. */
-  readonly shorten?: (body: JsonObject) => JsonObject
+  readonly shorten?: (body: JsonObject, toolsByPath: ToolsByPath) => JsonObject
 }
+
+/** Names of the paid tools. */
+export type ToolsByPath = ReadonlyMap<string, string>
 
 const catalog = z.object({
   data: z.looseObject({
@@ -41,14 +43,14 @@ const catalog = z.object({
   }),
 })
 
-function shortCatalog(body: JsonObject): JsonObject {
+/** A product that is not a tool is omitted. */
+function shortCatalog(body: JsonObject, toolsByPath: ToolsByPath): JsonObject {
   const { products, token } = catalog.parse(body).data
   return {
-    products: products.map(({ path, reason, ...product }) => ({
-      tool: toolNameOf(path),
-      ...product,
-      ...(reason === undefined ? {} : { reason }),
-    })),
+    products: products.flatMap(({ path, reason, ...product }) => {
+      const tool = toolsByPath.get(path)
+      return tool === undefined ? [] : [{ tool, ...product, ...(reason === undefined ? {} : { reason }) }]
+    }),
     token,
   }
 }
@@ -71,17 +73,20 @@ const freeTools: readonly FreeToolFacts[] = [
   },
 ]
 
+export const freeToolNames: readonly string[] = freeTools.map(({ name }) => name)
+
 /** A tool whose route this service does not serve is omitted. */
-export function createFreeTools(routes: readonly FreeRoute[]): readonly FreeTool[] {
+export function createFreeTools(routes: readonly FreeRoute[], toolsByPath: ToolsByPath): readonly FreeTool[] {
   return freeTools.flatMap((facts) => {
     const route = routes.find(({ path }) => path === facts.path)
-    return route === undefined ? [] : [createFreeTool(facts, route)]
+    return route === undefined ? [] : [createFreeTool(facts, route, toolsByPath)]
   })
 }
 
 function createFreeTool(
   { name, description, parameters = {}, segment, shorten }: FreeToolFacts,
   route: FreeRoute,
+  toolsByPath: ToolsByPath,
 ): FreeTool {
   const names = Object.keys(parameters)
   const fields = Object.entries(parameters).map(
@@ -113,7 +118,7 @@ function createFreeTool(
         limits: { limitQuotes, limitLookups },
       })
       const body = bodyOf(answer)
-      return jsonResult(answer.status === 200 ? (shorten?.(body) ?? body) : body, answer.status !== 200)
+      return jsonResult(answer.status === 200 ? (shorten?.(body, toolsByPath) ?? body) : body, answer.status !== 200)
     },
   }
 }

@@ -9,14 +9,18 @@ import { displayUsd } from '../pricing/priceList.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 
 /**
- * Assigns a tool name to each product. If two paths result in the same name, the later product gets its method as a
- * suffix. A product with a raw body does not become a tool, because arguments are JSON.
+ * Assigns a tool name to each product. If two paths result in the same name, or a path in the name of a free tool, the
+ * later product gets its method as a suffix. A product with a raw body does not become a tool, because arguments are
+ * JSON.
  */
-export function nameTools(endpoints: readonly Endpoint[]): ReadonlyMap<string, Endpoint> {
+export function nameTools(
+  endpoints: readonly Endpoint[],
+  freeNames: readonly string[] = [],
+): ReadonlyMap<string, Endpoint> {
   const tools = new Map<string, Endpoint>()
   for (const endpoint of endpoints.filter(({ rawBody }) => rawBody === undefined)) {
     const name = toolNameOf(endpoint.path)
-    const unique = tools.has(name) ? methodToolName(endpoint.path, endpoint.method) : name
+    const unique = tools.has(name) || freeNames.includes(name) ? methodToolName(endpoint.path, endpoint.method) : name
     if (!tools.has(unique)) tools.set(unique, endpoint)
   }
   return tools

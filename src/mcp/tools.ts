@@ -2,7 +2,7 @@ import type { Tool } from '@modelcontextprotocol/server'
 import { withTabPrices } from '../document/usePrices.ts'
 import type { Endpoint } from '../product/endpoint.ts'
 import type { FreeRoute } from '../transport/freeRoute.ts'
-import { createFreeTools, type FreeTool } from './freeTools.ts'
+import { createFreeTools, type FreeTool, freeToolNames } from './freeTools.ts'
 import { nameTools, showPaidTool } from './paidTools.ts'
 
 export interface Tools {
@@ -12,9 +12,10 @@ export interface Tools {
 }
 
 export function openTools(endpoints: readonly Endpoint[], freeRoutes: readonly FreeRoute[]): Tools {
-  const paid = nameTools(endpoints)
-  const free = new Map(createFreeTools(freeRoutes).map((tool) => [tool.shown.name, tool]))
-  const shown = nameTools(withTabPrices(endpoints))
+  const paid = nameTools(endpoints, freeToolNames)
+  const toolsByPath = new Map([...paid].map(([name, { path }]) => [path, name]))
+  const free = new Map(createFreeTools(freeRoutes, toolsByPath).map((tool) => [tool.shown.name, tool]))
+  const shown = nameTools(withTabPrices(endpoints), freeToolNames)
   const products = [...shown].map(([name, endpoint]) => showPaidTool(name, endpoint))
   return { paid, free, listed: [...products, ...[...free.values()].map(({ shown }) => shown)] }
 }

@@ -34,7 +34,7 @@ function freeTool(path: string, answer: ReturnType<typeof jsonAnswer>) {
       return Promise.resolve(answer)
     },
   }
-  const [tool] = createFreeTools([route])
+  const [tool] = createFreeTools([route], new Map([['/api/data/crypto', 'data_crypto']]))
   const call = (values: JsonObject) => tool?.serve({ name: '', arguments: values, meta: {} }, carrierOf())
   return { asked, call }
 }

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { assertPresent } from '@tollbook/core/assert'
 import { nameTools } from '../../src/mcp/paidTools.ts'
 import { toolNameOf } from '@tollbook/core/toolRequest'
 import { openTools } from '../../src/mcp/tools.ts'
 import type { Endpoint } from '../../src/product/endpoint.ts'
 import { loadProducts } from '../../src/products/catalog.ts'
 import { builtinNames } from '../../src/product/builtinName.ts'
+import type { FreeRoute } from '../../src/transport/freeRoute.ts'
 
 const unused = () => {
   throw new Error('not called')
@@ -84,4 +87,32 @@ test('products of one path differ by their method, and the first keeps the plain
     'orders GET',
     'orders_post POST',
   ])
+})
+
+test('a product never takes the name of a free tool, and the list of prices has the names of the tools', async () => {
+  const [first] = endpoints
+  if (first === undefined) throw new Error('there are products')
+  const sold = ['/a/b', '/a_b', '/list/prices'].map((path) => ({ ...first, path }))
+  const raw = { ...first, path: '/a.b', rawBody: { contentTypes: ['image/png'] } }
+  const products = [...sold, raw].map(({ path, summary }) => {
+    return { path, summary, priceUSD: 1, requiredTokens: null, available: true }
+  })
+  const catalog: FreeRoute = {
+    path: '/api/catalog',
+    serve: () => Promise.resolve({ status: 200, headers: {}, body: JSON.stringify({ data: { products, token: {} } }) }),
+  }
+  const { listed, free, paid } = openTools([...sold, raw], [catalog])
+  const names = listed.map(({ name }) => name)
+  expect(names).toEqual(['a_b', 'a_b_get', 'list_prices_get', 'list_prices'])
+  const facts = {
+    requestId: '',
+    limitQuotes: () => undefined,
+    limitLookups: () => undefined,
+    onClaimed: () => undefined,
+  }
+  const carrier = { header: () => undefined, facts, signal: new AbortController().signal } as never
+  const call = { name: 'list_prices', arguments: {}, meta: {} }
+  const { structuredContent } = await assertPresent(free.get('list_prices'), 'it is free').serve(call, carrier)
+  const shown = z.object({ products: z.array(z.object({ tool: z.string() })) }).parse(structuredContent)
+  expect(shown.products.map(({ tool }) => tool)).toEqual([...paid.keys()])
 })
