@@ -252,7 +252,7 @@ interface Ending {
   readonly effectiveAtMs: number
 }
 
-/** If another job was first, its record is the same, because both jobs read the same finalized chain. */
+/** If another job was first, its record stands, because both jobs read the finalized chain. */
 async function recordEnd({ ledger, log }: BurnDeps, { signature, round }: OpenBurn, ending: Ending): Promise<void> {
   const { decision, effectiveAtMs } = ending
   const [event] = assertPresent(decision, 'a submitted burn can end').events

@@ -12,8 +12,8 @@ export interface BurnToMatch {
 }
 
 /**
- * Undefined if the transaction burns exactly this amount from one payment wallet, moves nothing else into or out of
- * that wallet, and changes no other payment wallet.
+ * Undefined if the transaction burns exactly this amount from one payment wallet, and changes the balances of the
+ * payment wallets in this mint in no other way.
  */
 export function findMismatch(record: TransactionRecord, burn: BurnToMatch): string | undefined {
   const found = burn.paymentAccounts.map((account) => burnOf(record, account, burn.mint))

@@ -36,7 +36,7 @@ const knownMints: ReadonlyMap<string, { readonly mainnet: string; readonly other
 
 const mainnetMints: ReadonlySet<string> = new Set([...knownMints.values()].map(({ mainnet }) => mainnet))
 
-/** A string is the message for the operator: no known mint on this network, or a mint of mainnet. */
+/** A string is the message for the operator: no known mint on this network, or a mainnet mint on another network. */
 export function mintOn(network: string, { symbol, mint }: DollarSetting): { readonly mint: Address } | string {
   const isMainnet = network === mainnet
   if (mint !== undefined && !isMainnet && mainnetMints.has(mint))

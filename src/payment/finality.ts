@@ -32,7 +32,10 @@ function findResting(state: PaymentState): Resting | undefined {
   return isResting ? state : undefined
 }
 
-/** Undefined while an attempt runs, so that its delivery is not lost, or if the payment is already final. */
+/**
+ * Applies to a released, fulfilled or exhausted payment that is not final yet. Undefined otherwise: during an attempt,
+ * a verdict could lose its delivery.
+ */
 export function decideFinality(state: PaymentState, verdict: FinalVerdict): PaymentDecision | undefined {
   assert((verdict.kind === 'finalized' ? verdict.slot : verdict.finalizedSlot) >= 0, 'a verdict is of a slot')
   const resting = findResting(state)
@@ -44,7 +47,7 @@ export function decideFinality(state: PaymentState, verdict: FinalVerdict): Paym
   return { step: 'payment.finalize', events: [finalized, ...refund] }
 }
 
-/** A released payment has no exposure left, because the exposure ended with the attempt. */
+/** Only a delivered payment is still exposed. Otherwise the exposure ended with the attempt. */
 function stillExposed(resting: Resting) {
   const { mint, exposedBaseUnits } = exposureOf(resting)
   return { mint, exposedBaseUnits: resting.phase === 'fulfilled' ? exposedBaseUnits : 0n }
@@ -112,7 +115,7 @@ export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: Expiry
   return { step: isDebit(state.settlement) ? 'tab_request.expire' : 'payment.expire', events }
 }
 
-/** Only a final payment is refunded, because the chain can still drop any other. */
+/** Owes a payment back after a failed attempt, but only once it is final, because the chain could still drop it before. */
 export function decideRefund(state: PaymentState): PaymentDecision | undefined {
   // A debit needs no refund, because its tab already has the hold back.
   if (state.phase !== 'released' || !state.isFinal || isDebit(state.settlement)) return undefined
@@ -150,8 +153,9 @@ export function decideUnmatched(state: PaymentState, transfer: ReceivedTransfer)
 }
 
 /**
- * Returns the wallet outside that sent most of the tokens to the service's accounts: the owner of the source account,
- * or its authority if no owner is shown. Undefined without a transfer, for example if the tokens were minted.
+ * Returns the wallet that sent most of the tokens from outside to the service's accounts. The wallet is the owner of
+ * the source account, or its authority if no owner is shown. Undefined without a transfer, for example if the tokens
+ * were minted.
  */
 export function senderOf(
   { movements, balances }: Pick<TransactionRecord, 'movements' | 'balances'>,

@@ -83,7 +83,10 @@ const tabStates: Readonly<Partial<Record<PaymentState['phase'], string>>> = {
   fulfilled: 'captured',
 }
 
-/** True if the chain can no longer drop the payment, so that an answer for it has no risk of loss. */
+/**
+ * True if the chain can no longer drop the payment. A recorded debit is always final, although the chain may drop the
+ * deposit of its tab.
+ */
 export function isFinal(state: PaymentState): boolean {
   return 'isFinal' in state && (state.isFinal ?? false)
 }

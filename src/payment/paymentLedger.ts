@@ -13,8 +13,8 @@ import type { Refusal } from '@tollbook/core/refusal'
 export interface PaymentLedger {
   lookUp(question: PaymentLookup): Promise<KnownPayment>
   /**
-   * Sponsored payments of the last day, oldest first. Omits those whose answer is known to have been sent, because the
-   * wallet may want a new answer.
+   * Lists sponsored payments for this order in the last day, oldest first. Omits payments whose answer is known to have
+   * been sent, because the wallet may want a new answer.
    */
   listUnreceived(question: SponsoredOrder): Promise<readonly SponsoredPurchase[]>
   /**
@@ -28,13 +28,13 @@ export interface PaymentLedger {
   findDelivery(question: DeliveryQuestion): Promise<Fulfilment | undefined>
   /** Resolves once the quote is durable, because the service could not honor a quote that is not stored. */
   recordQuote(quote: Quote, options?: RecordOptions): Promise<void>
-  /** The cheapest quote of the wallet and endpoint that was open when the payment landed. */
+  /** Returns the cheapest quote of the wallet and endpoint that was open when the payment landed. */
   findOpenQuote(question: OpenQuoteQuestion): Promise<Quote | undefined>
   /** Searches the memory of this process only, so the ledger may have a cheaper quote. */
   findRecentOpenQuote(question: OpenQuoteQuestion): Quote | undefined
   /**
-   * Of the quotes of the wallet and endpoint with this memo, the cheapest that was open when the payment landed. If
-   * none was open, returns another of them.
+   * Searches the quotes of the wallet and endpoint with this memo. Returns the cheapest quote that was open when the
+   * payment landed. If none was open, returns another quote.
    */
   findBoundQuote(question: BoundQuoteQuestion): Promise<Quote | undefined>
   /** Searches the list that was in force at `atMs`. `dollar`: mint of the price. Absent: the service token. */

@@ -6,23 +6,26 @@ import type { Signature } from '@tollbook/core/signature'
 
 /** Every method throws a retryable `Fault` if the outcome is unknown, as in `paymentLedger.ts`. */
 export interface PaymentLifecycle {
-  /** Oldest first. The list may be out of date, which is safe: each append checks the version of the payment. */
+  /**
+   * Lists the oldest payments first. The list may be out of date, which is safe: each append checks the version of the
+   * payment.
+   */
   findOpen(question: OpenQuestion, max: number): Promise<readonly OpenPayment[]>
   /** `get` throws for a payment whose events cannot be decoded, so that it does not hide the others. */
   loadPayments(
     references: readonly PaymentReference[],
   ): Promise<Pick<ReadonlyMap<PaymentReference, PaymentState>, 'get'>>
   /**
-   * Returns those in the accounts as a payment, unmatched transfer, payout or burn. Submitted and reversed payments are
-   * left out, because their tokens are not in the accounts.
+   * Returns the references that are in the accounts as a payment, unmatched transfer, payout or burn. Submitted and
+   * reversed payments are left out, because their tokens are not in the accounts.
    */
   findAccounted(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
   /** The transfer scan has finished this transaction and all earlier ones. Undefined until it has finished one. */
   readScanPlace(tokenAccount: Address): Promise<ScanPlace | undefined>
   advanceScan(tokenAccount: Address, place: ScanPlace): Promise<void>
-  /** Total price of answers, sent or in progress, for payments in this mint that the chain could still drop. */
+  /** Returns the total price of answers, sent or in progress, for payments in this mint that the chain could still drop. */
   exposureBaseUnits(mint: Address): Promise<bigint>
-  /** Tokens that the treasury still has to deliver. Negative if it has delivered ahead. */
+  /** Returns the amount that the treasury still has to deliver. Negative if it has delivered ahead. */
   undeliveredBaseUnits(mint: Address): Promise<bigint>
   prepaidBaseUnits(tab: TabId, mint: Address): Promise<bigint>
   /** Returns the number of events that are not in the table of open work yet. */

@@ -60,8 +60,8 @@ type AttemptLease = Pick<LiveAttempt, 'leaseMs' | 'leaseUntilMs'>
 const clockDifferenceMaxMs = 60_000
 
 /**
- * If a lease begins in the future, the clock of the database has gone back since. Taking over is then safe, because the
- * ledger decides by its own time, which always advances.
+ * True after the end of the lease. Also true if the lease begins in the future, because the clock of the database has
+ * then gone back. A wrong result is safe, because the ledger decides by its own time.
  */
 export function mayTakeOver({ leaseMs, leaseUntilMs }: AttemptLease, nowMs: number): boolean {
   assert(leaseMs > 0, 'a lease has a length')

@@ -3,8 +3,8 @@ import type { LandingBound } from './absence.ts'
 import type { PaymentReference, PresentedReference } from './paymentReference.ts'
 
 /**
- * Not part of the ledger, because the table is bounded and its rows expire. If a row is lost, the next presentation
- * counts as the first, which can only cause a refusal for age.
+ * Presentations are not part of the ledger, because the table is bounded and its rows expire. If a row is lost, the
+ * next presentation counts as the first, which can only cause a refusal for age.
  */
 export interface Presentations {
   /** Returns the first presentation. A later one by the same wallet is not recorded. */

@@ -68,8 +68,8 @@ export function isBound({ memo, debit }: Pick<Settlement, 'memo' | 'debit'>): bo
 }
 
 /**
- * True if the price has no burn (deposits and dollars), or if the payer sent the whole price and burned nothing. In the
- * second case, the service owes the burn from the delivery on.
+ * True if the price has no burn (for example of a deposit, or in dollars), or if the payer sent the whole price and
+ * burned nothing. In the second case, the service owes the burn from the delivery on.
  */
 export function isPaidWhole({ price, burnedBaseUnits }: Pick<Settlement, 'price' | 'burnedBaseUnits'>): boolean {
   assert(
@@ -99,13 +99,16 @@ export interface SettlementQuestion {
   readonly terms: PaymentTerms
 }
 
-/** Pure: the same record and price always lead to the same answer. Rule numbers are those of docs/verification.md. */
+/** The same record, price and terms always lead to the same answer. Rule numbers are those of docs/verification.md. */
 export function settle(question: SettlementQuestion): ProvenAmounts | Refusal {
   assert(question.price.mint === question.terms.mint, 'a price is in the mint that is taken')
   return judgeSigner(question) ?? judgeSuccess(question) ?? judgeBurn(question) ?? judgeTransfer(question)
 }
 
-/** Rule 2a: the wallet signed. First, because a failed transaction of another wallet proves nothing about this one. */
+/**
+ * Rule 2a: the wallet signed. This rule comes first, because a failed transaction of another wallet proves nothing
+ * about this one.
+ */
 export function judgeSigner({ record, wallet }: SettlementQuestion): Refusal | undefined {
   return record.signers.includes(wallet) ? undefined : refuseProof('wallet_did_not_sign')
 }
@@ -139,7 +142,10 @@ export function dueOf(price: Price, { burnMayBeOwed }: Pick<PaymentTerms, 'burnM
     : { burnBaseUnits: price.burnBaseUnits, transferBaseUnits: transferBaseUnits(price) }
 }
 
-/** Rule 3: the burn is real if the balances decrease by at least the burn, and nothing was minted. */
+/**
+ * Rule 3: the wallet burned enough. The burn is real if the balances decrease by at least the burn, and nothing was
+ * minted.
+ */
 export function judgeBurn(question: SettlementQuestion): Refusal | undefined {
   const { record, price, terms } = question
   const burnedBaseUnits = sumOf(ownMovements(question).filter((movement) => movement.kind === 'burn'))
@@ -184,8 +190,8 @@ export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Ref
 }
 
 /**
- * Several wallets are accepted while the payment wallet changes. Returns the amounts of the first that was paid, or
- * else the refusal for the first.
+ * Several wallets are accepted while the payment wallet changes. Returns the amounts of the first wallet that was paid,
+ * or else the refusal for the first wallet of the list.
  */
 export function settleByAnyTerms(
   question: Omit<SettlementQuestion, 'terms'>,

@@ -2,8 +2,8 @@ import type { Address } from '@tollbook/core/address'
 import type { Signature } from '@tollbook/core/signature'
 
 /**
- * The fee payer's signature is the id of the transaction, and it is still missing: the chain cannot be searched for it.
- * The instructions are not judged yet.
+ * The fee payer's signature is the id of the transaction. It is still missing, so the chain cannot be searched for the
+ * transaction. The instructions are not judged yet.
  */
 export interface PayerSigned {
   readonly bytes: Uint8Array

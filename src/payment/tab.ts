@@ -110,8 +110,8 @@ export function decideKeys(
 }
 
 /**
- * Nothing becomes owed while the chain could drop a deposit or has dropped one. The append refuses an amount above the
- * balance.
+ * Nothing becomes owed while the chain could drop a deposit, or while a loss by a dropped deposit is not covered. The
+ * append refuses an amount above the balance.
  */
 export function decideClose(tab: LivingTab, by: TabCloser, balanceBaseUnits: bigint): TabLifecycleDecision | undefined {
   const { id, wallet, mint, lifecycle } = tab

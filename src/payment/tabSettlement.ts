@@ -41,7 +41,10 @@ export function chargedBy(
   return { ...settlement, price, ...(usage === undefined ? {} : { usage }) }
 }
 
-/** A payment on the chain is unchanged, because its price already contains the burn. The charge of a debit does not. */
+/**
+ * A payment on the chain is unchanged, because its price already contains the burn. The charge of a debit does not
+ * contain it.
+ */
 export function owingBurn(settlement: Settlement, { mint, owedBaseUnits: baseUnits }: BurnOwed): Settlement {
   if (!isDebit(settlement)) return settlement
   return { ...settlement, price: { ...settlement.price, tokenBurn: { mint, baseUnits } } }

@@ -3,7 +3,7 @@ import type { Database } from '../store/database.ts'
 import { readOpenHolderPayout } from '../store/holderPayoutStore.ts'
 import { type Debts, readDebts } from '../store/payoutStore.ts'
 
-/** Excludes the amount that another open plan for holders has reserved and not paid yet. */
+/** Reads the debts without the amount that another open plan for holders has reserved and not paid yet. */
 export async function readFreeDebts(database: Database, mint: string, planId?: string): Promise<Debts> {
   const open = await readOpenHolderPayout(database, mint)
   const { debts, ...rest } = await readDebts(database, mint)

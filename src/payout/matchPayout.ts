@@ -57,7 +57,7 @@ export function matchPayout({ record, plan, terms, tokenAccountOf }: PayoutMatch
   }
 }
 
-/** Each transfer pays one line. Undefined if one of the transfers does not pay a line. */
+/** Each transfer pays one line. Undefined if a transfer does not pay a line, or there is no transfer. */
 function takeLines(
   part: readonly PlannedTransfer[],
   transfers: readonly string[],

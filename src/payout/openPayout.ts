@@ -78,8 +78,8 @@ export async function openPayout(options: PayoutOptions) {
     terms: chain.terms,
     plan: (request: PayoutRequest) => planDebts(own, request),
     /**
-     * Returns the parts that are neither in the ledger nor on chain. Throws if less is owed than the plan pays, or if a
-     * transaction of a payout could still land.
+     * Returns the parts that are neither in the ledger nor on chain. Throws if less is owed than the plan pays, if
+     * another payout is on chain and not in the ledger, or while a signed transaction could still land.
      */
     openParts: (plan: PayoutPlan) => partsToSend(parts, plan),
     /** If this throws, the transaction must not be sent, because a second one could pay the same debts. */

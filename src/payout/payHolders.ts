@@ -207,7 +207,10 @@ async function finish(deps: HolderPaymentDeps, plan: PayoutPlan, failed: Readonl
   )
 }
 
-/** Throws while a transaction of this plan could still land, because another plan could then pay its debt again. */
+/**
+ * Throws while an unrecorded transaction of this plan is on chain or could still land, because another plan could then
+ * pay its debt again.
+ */
 export async function endHolderPayout(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<void> {
   const { database, chain, requirePayable } = deps
   const open = await readOpenHolderPayout(database, plan.mint)

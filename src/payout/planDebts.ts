@@ -34,7 +34,7 @@ export interface PlanDeps {
   readonly requireRecorded: () => Promise<void>
 }
 
-/** Pays nothing and records nothing. */
+/** Plans the payment of the debts. Pays nothing and records nothing. */
 export async function planDebts(deps: PlanDeps, request: PayoutRequest): Promise<PlannedDebts> {
   const { except = [], fromOldWallet = false, openAccountsMax = 0, destinations } = request
   const { chain, database, wallets } = deps
@@ -70,7 +70,7 @@ function waits(debts: readonly Debt[], why: string): readonly WaitingDebt[] {
   return debts.map((debt) => ({ ...debt, why }))
 }
 
-/** If an exception is mistyped, the debt that the operator meant would be paid. */
+/** Throws if an exception is not a debt, because the debt that the operator meant would be paid. */
 function requireDebts(except: readonly string[], debts: readonly Debt[]): void {
   const unexpected = except.filter((name) => !debts.some(({ account }) => account === name))
   if (unexpected.length > 0) throw new Fault(`nothing is owed on ${unexpected.join(', ')}`, { retryable: false })

@@ -53,7 +53,7 @@ export async function preparePart(deps: PrepareDeps, order: PartOrder): Promise<
 
 type Reasons = ReadonlyMap<PlannedTransfer, string>
 
-/** A receiving account must exist and belong to the wallet, unless this part opens the account. */
+/** A receiving account must exist and accept the transfer, unless this part opens the account. */
 async function findRefused(
   deps: PrepareDeps,
   { plan, part }: PartOrder,

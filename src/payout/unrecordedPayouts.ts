@@ -85,7 +85,7 @@ async function hasPaidOut({ chain }: UnrecordedDeps, account: Address, { signatu
 
 /**
  * A node lists all memos of a transaction in one text, each after its length: `[62] first; [5] second`. A multisig may
- * add a memo to ours. Part 1 must not match part 11.
+ * add another memo. The separator keeps part 1 from matching part 11.
  */
 export function paysPart({ memo }: Pick<ListedSignature, 'memo'>, plan: Pick<PayoutPlan, 'id'>, part: number): boolean {
   return `${memo ?? ''}; `.includes(`${payoutMemo(plan, part)}; `)

@@ -105,7 +105,10 @@ export function refuseReusedKey(): Refusal {
   )
 }
 
-/** Releases the payment if the answer is too long to store, because the payer could not get the answer again. */
+/**
+ * Records the delivery of the answer. Releases the payment instead if the answer is too long to store, because the
+ * payer could not get the answer again.
+ */
 export async function deliver(deps: ClaimDeps, claim: Claim, answer: Value | Raw): Promise<Sale | Refusal> {
   const raw = answer.kind === 'raw' ? answer : undefined
   const answerJson =
@@ -132,8 +135,8 @@ export interface Delivery {
 }
 
 /**
- * Records the delivery. A complete answer is sent only afterwards, so that each 2xx has exactly one delivery in the
- * ledger (I26). After a refusal, this answer must not be sent.
+ * Records the delivery. A complete answer is sent only afterwards, so that its delivery is in the ledger (I26). After a
+ * refusal, it must not be sent.
  */
 export async function fulfil(
   deps: ClaimDeps,

@@ -39,8 +39,8 @@ const triesMax = 27
 const everyMs = 500
 
 /**
- * Some clients bring a new payment instead of repeating a request. An earlier payment of the wallet for the same order
- * is therefore served first, if its answer was not received.
+ * Some clients bring a new payment instead of repeating a request. If the rail can resume payments, an earlier payment
+ * for the same order is therefore served first, unless its answer was received.
  */
 export async function lookUpPayment(deps: LookUpDeps, question: LookUpQuestion): Promise<FoundPayment | Refusal> {
   const { presented, rail } = question

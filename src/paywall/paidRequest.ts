@@ -13,7 +13,7 @@ export interface PaidRequest extends OrderRequest {
   onClaimed(claimed: ClaimedPayment): void
 }
 
-/** The first claim of a payment gives the caller's limits back what its purchase has used of them. */
+/** After the first claim of a payment, the caller's limits get back what the purchase has used. */
 export interface ClaimedPayment {
   readonly payer: Address
   readonly priceMicroUsd: bigint

@@ -33,7 +33,7 @@ export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps {
 
 export type Sold = Answer | RawAnswer | StreamedAnswer | Refused
 
-/** Decides whether a request is offered, refused or served. The order of the steps matters. */
+/** Answers a request with an offer, a refusal or the product. The order of the steps matters. */
 export async function sell(deps: Paywall, product: Product, request: PaidRequest): Promise<Sold> {
   // Check the caller and the input first, so that a mistake in the request costs no RPC call, no row and no proof (I9).
   const caller = identifyCaller(deps.rails, request)
@@ -86,7 +86,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (outcome.kind === 'stream') return await startStream({ ...deps, rail }, claim, outcome)
     if (outcome.kind === 'failed' || outcome.kind === 'broken') return await release(deps, claim, outcome)
 
-    // Commit a complete answer before it is sent, so that each 2xx has exactly one delivery in the ledger (I26).
+    // Commit a complete answer before it is sent, so that its delivery is in the ledger (I26).
     const sale = await deliver(deps, claim, outcome)
     return isRefusal(sale) ? sale : await sendReceipt({ ...deps, rail }, sale)
   } catch (error) {

@@ -12,7 +12,7 @@ export const tooLong = `the answer is longer than ${answerBytesMax} bytes`
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Throws if a header cannot be sent, which is a bug of the product. */
+/** Returns a failure if the answer is too long. Throws if a header cannot be sent, which is a bug of the product. */
 export function checkRaw(raw: Raw): Raw | Failure {
   if (raw.bytes.length > answerBytesMax) return { kind: 'failed', code: 'UPSTREAM_FAILED', message: tooLong }
   for (const [name, value] of Object.entries({ ...raw.headers, 'content-type': raw.contentType }))

@@ -24,8 +24,8 @@ const agreeingMin = 2
 
 /**
  * A single false market moves the price by at most the tolerance from an honest market. Markets with little liquidity
- * are ignored, because manipulating their price is cheap. A market that does not report its liquidity counts only
- * together with one that reports enough.
+ * are ignored, because manipulating their price is cheap. If a minimum is set, a market that does not report its
+ * liquidity counts only together with one that reports enough.
  */
 export function agree(readings: readonly MarketReading[], policy: MarketPolicy): Agreement {
   const liquidityMinUsd = BigInt(policy.liquidityMinUsd)

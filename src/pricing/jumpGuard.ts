@@ -18,7 +18,7 @@ const jumpPercent = 20
 const minuteMs = 60_000
 
 /**
- * A price that moved by more than 20 % a minute counts only once the next poll returns it too: a pool that was
+ * A price that moved by more than 20 % a minute counts only once the next poll returns a similar price: a pool that was
  * manipulated for one block has recovered by then. All prices of the last minute are compared, so that small steps
  * cannot pass the limit.
  */

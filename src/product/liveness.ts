@@ -1,14 +1,17 @@
 import type { Clock } from '@tollbook/core/clock'
 import { UpstreamFailure } from './upstreamFailure.ts'
 
-/** A provider works from its first answer to a probe or a buyer until it fails a probe. */
+/** A provider counts as working from its first answer until a probe fails for another reason than a limit. */
 export interface Liveness {
   answers(name: string): boolean
   someAnswer(): boolean
   noteAnswer(name: string): void
   noteFailure(name: string, failure: UpstreamFailure): void
   isDue(): boolean
-  /** Probes failed providers until one of them works. Never throws `UpstreamFailure`. */
+  /**
+   * Probes working providers that failed for a buyer or were silent, and the others until one provider works. Never
+   * throws `UpstreamFailure`.
+   */
   probe(): Promise<void>
 }
 

@@ -73,7 +73,7 @@ export interface ProductHandler<P extends Json> {
 
 const bodyBytesMaxDefault = 64 * 1024
 
-/** The types ensure that the handler receives exactly what the schema accepts. */
+/** The types ensure that the handler receives what the schema returns. */
 export function defineProduct<P extends Json, A, Needs>(source: ProductSource<P, A, Needs>): ProductDefinition<Needs> {
   const { answer, demo, path, method, rawBody } = source
   const pathProblem = findPathProblem(path)

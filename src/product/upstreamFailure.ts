@@ -19,7 +19,7 @@ export type FailureKind =
   /** No request was sent: the provider's breaker is open, or a share of its limit is used up. */
   | 'resting'
 
-/** Always retryable, because another provider may answer. */
+/** Each upstream failure is retryable, because another provider may answer. */
 export class UpstreamFailure extends Fault {
   override readonly name = 'UpstreamFailure'
   readonly kind: FailureKind

@@ -8,8 +8,8 @@ interface CustodyWatchDeps extends CustodyDeps {
 }
 
 /**
- * Deposits stop if the wallets for tabs do not cover the tabs and the refunds. If the wallets hold too little of one
- * mint, only deposits in this mint stop.
+ * Deposits stop if the wallets do not cover the tabs and the refunds. Too little of the service token stops all
+ * deposits. Too little of a dollar stops only deposits in this dollar.
  */
 export function createCustodyWatch() {
   let custodies: readonly Custody[] = []
