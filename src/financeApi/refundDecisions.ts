@@ -10,20 +10,25 @@ import { invalidRequest } from '../transport/transportError.ts'
 export type DecideRefund = ((order: RefundOrder) => Promise<RefundOutcome>) | undefined
 
 const amountExpected = 'must be base units as a decimal text'
-const order = z.strictObject({
-  action: z.enum(refundActions, `must be one of ${refundActions.join(', ')}`),
-  payment: z.string('must be the signature of the payment'),
-  reason: z
-    .string('must say why')
-    .min(1, 'must say why')
-    .max(500, 'must have at most 500 characters')
-    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be valid Unicode without U+0000'),
-  amountBaseUnits: z
-    .string(amountExpected)
-    .regex(/^[1-9]\d{0,19}$/, amountExpected)
-    .transform(BigInt)
-    .optional(),
-})
+const order = z
+  .strictObject({
+    action: z.enum(refundActions, `must be one of ${refundActions.join(', ')}`),
+    payment: z.string('must be the signature of the payment'),
+    reason: z
+      .string('must say why')
+      .min(1, 'must say why')
+      .max(500, 'must have at most 500 characters')
+      .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be valid Unicode without U+0000'),
+    amountBaseUnits: z
+      .string(amountExpected)
+      .regex(/^[1-9]\d{0,19}$/, amountExpected)
+      .transform(BigInt)
+      .optional(),
+  })
+  .refine(({ action, amountBaseUnits }) => action === 'grant' || amountBaseUnits === undefined, {
+    path: ['amountBaseUnits'],
+    message: 'goes with grant only; the other actions approve the whole debt',
+  })
 
 /** Serves `POST /api/finance/decisions`. The record contains the holder of the token as the person who decided. */
 export async function serveDecision(

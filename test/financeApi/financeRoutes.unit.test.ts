@@ -130,6 +130,7 @@ test.each([
   ['reason', { reason: '' }],
   ['amountBaseUnits', { amountBaseUnits: '0.5' }],
   ['amountBaseUnits', { amountBaseUnits: '-1' }],
+  ['amountBaseUnits', { amountBaseUnits: '1' }],
   ['action', { action: 'pay' }],
   ['payment', { payment: 'hello' }],
 ])('a decision is refused by its field %s: %o', async (field, wrong) => {
