@@ -5,6 +5,7 @@
 const servicePaths: readonly string[] = [
   '/api',
   '/artifacts',
+  '/burn',
   '/burns',
   '/checkpoint',
   '/docs',
@@ -16,6 +17,7 @@ const servicePaths: readonly string[] = [
   '/metrics',
   '/mpp',
   '/openapi.json',
+  '/page',
   '/pay',
   '/readyz',
   '/tile',
