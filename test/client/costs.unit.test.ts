@@ -29,7 +29,8 @@ test.each([
 ])('a price of 0.02 USD that asks for nine tokens of %s is debited as %s base units', async (_, isDollar, most) => {
   const mint = Keypair.generate().publicKey.toBase58()
   const quote = { mint, priceAttoUsd: usd / 50n, requiredBaseUnits: 9_000_000n, decimals: 6 }
-  const chain = { readDecimals: () => Promise.resolve(6) }
+  // A debit in the quoted token needs no node, unless the payer values the token.
+  const chain = { readDecimals: () => (isDollar ? Promise.resolve(6) : Promise.reject(new Error('no node'))) }
   const pins = isDollar ? {} : { expectedMint: mint }
   const payer = { pins, dollarMints: isDollar ? [mint] : [], worth: readTokenWorth(undefined), chain }
   // The terms of a debit read nothing else of a payer and a quote.

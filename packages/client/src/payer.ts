@@ -86,6 +86,8 @@ export interface Payer {
   readonly refused: RefusedPayments
   readonly rent: RentGuard
   readonly worth: TokenWorth
+  /** False: `worth` changes no cost, so the decimals of a mint do not matter. */
+  readonly valuesTokens: boolean
   readonly dollarMints: readonly string[]
   readonly tab: TabOption | undefined
   readonly tabs: TabRecords
@@ -131,6 +133,7 @@ export function createPayer(options: PayingFetchOptions): Payer {
     refused: createRefusedPayments({ chain, open, store }),
     rent: createRentGuard(chain),
     worth: readTokenWorth(usdPerToken),
+    valuesTokens: usdPerToken !== undefined,
     dollarMints,
     tab: options.tab,
     tabs: createTabRecords(store, wallet.address),

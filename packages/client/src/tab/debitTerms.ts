@@ -24,13 +24,13 @@ export async function termsIn(payer: Payer, quote: PayableQuote, text: string): 
   const isPermitted =
     isListed || pins.expectedMint === mint || (pins.expectedMint === undefined && dollarMints.length === 0)
   if (mint === undefined || !isPermitted) return undefined
+  const isQuoted = mint === quote.mint && !isListed
+  const cost = { attoUsd, baseUnits: requiredBaseUnits }
+  if (isQuoted && !payer.valuesTokens) return { mint, maxBaseUnits: requiredBaseUnits, cost }
   const own = await chain.readDecimals({ mint, paymentTokenAccount: quote.paymentTokenAccount })
   if (own === undefined) return undefined
-  if (mint === quote.mint && !isListed) {
-    // With other decimals than those of the mint, a limit in dollars would permit any amount.
-    const cost = worth({ attoUsd, baseUnits: requiredBaseUnits }, own)
-    return own === decimals ? { mint, maxBaseUnits: requiredBaseUnits, cost } : undefined
-  }
+  // With other decimals than those of the mint, a limit in dollars would permit any amount.
+  if (isQuoted) return own === decimals ? { mint, maxBaseUnits: requiredBaseUnits, cost: worth(cost, own) } : undefined
   const maxBaseUnits = divideRoundingUp(attoUsd * 10n ** BigInt(own), oneDollarAttoUsd)
   if (isListed) return { mint, maxBaseUnits, cost: { attoUsd, baseUnits: 0n } }
   const isDollar = worth({ attoUsd: 0n, baseUnits: 10n ** BigInt(own) }, own).attoUsd === oneDollarAttoUsd
