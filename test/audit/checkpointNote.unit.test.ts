@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { isSignedBy, readCheckpoint, readVerifierKey, verifierKeyOf } from '@tollbook/audit/checkpointNote'
+import { storedCheckpoints } from '../../packages/audit/src/checkpoints.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { signCheckpoint, verifierKeyText } from '@tollbook/core/checkpoint'
 import { ed25519Signer } from '@tollbook/core/ed25519'
@@ -69,4 +70,17 @@ test('a verifier key is read with its line break, and refused with an id of anot
     `${name}+${id}`,
   ])
     expect(readVerifierKey(changed), changed).toBeUndefined()
+})
+
+test('stored checkpoints end at a size that JavaScript cannot represent exactly', async () => {
+  const asked: unknown[] = []
+  const rows = (_query: string, values?: readonly unknown[]) => Promise.resolve((asked.push(values), []))
+  const unused = () => {
+    throw new Error('checkpoints are read by rows')
+  }
+  const source = { rows, copy: unused, copyBeside: unused, mayRead: unused, [Symbol.asyncDispose]: unused }
+  const read = storedCheckpoints(source)
+  await read(Number.MAX_SAFE_INTEGER)
+  expect(await read(Number.MAX_SAFE_INTEGER + 1)).toEqual([])
+  expect(asked).toEqual([[Number.MAX_SAFE_INTEGER]])
 })

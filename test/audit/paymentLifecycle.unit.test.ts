@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readPrice } from '../../packages/audit/src/price.ts'
+import { AuditState } from '../../packages/audit/src/auditState.ts'
 import { PublishedPrices } from '../../packages/audit/src/publishedPrices.ts'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { sampleAddress, sampleMint } from '../store/samplePayment.ts'
@@ -179,6 +180,17 @@ describe('a payment', () => {
     expect([resumed.offers(first, blockTimeMs), resumed.offers(first, blockTimeMs + tenDaysMs)]).toEqual([true, false])
     expect([resumed.has(1, first.digest), resumed.has(2, first.digest)]).toEqual([true, false])
     expect([resumed.has(2, second.digest), resumed.knows(3)]).toEqual([true, false])
+  })
+
+  test('is judged by a list for three days after another replaced it', () => {
+    const prices = new PublishedPrices(AuditState.small())
+    for (const [number, recordedAtMs] of [
+      [1, 0],
+      [2, blockTimeMs],
+    ] as const)
+      prices.publish({ number, recordedAtMs, split: [], splitOf: () => [], prices: [], metered: [] })
+    const lastMs = blockTimeMs + 3 * 24 * 60 * 60 * 1000
+    expect([prices.isInForce(1, lastMs), prices.isInForce(1, lastMs + 1)]).toEqual([true, false])
   })
 
   test('that was verified and neither burned nor claimed in the same append is found', () => {

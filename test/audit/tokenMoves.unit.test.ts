@@ -12,6 +12,17 @@ test('a transfer with a fee that ends inside its amount moves nothing', () => {
   expect(amountsOf(whole.subarray(0, 9))).toEqual([])
 })
 
+test('each instruction of a Batch moves its amount between its accounts', () => {
+  const program = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+  const transfer = (baseUnits: number) => [3, 9, 3, baseUnits, 0, 0, 0, 0, 0, 0, 0]
+  const data = Buffer.of(255, ...transfer(5), ...transfer(7))
+  const accounts = ['one', 'two', 'owner', 'two', 'three', 'other']
+  expect(movesIn([{ program, accounts, data }])).toMatchObject([
+    { source: 'one', destination: 'two', authority: 'owner', amountBaseUnits: 5n },
+    { source: 'two', destination: 'three', authority: 'other', amountBaseUnits: 7n },
+  ])
+})
+
 test('data of each length that a program passes is read as the service reads it, and a memo only if it can bind', () => {
   const [token, memo] = ['TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr']
   for (const text of [

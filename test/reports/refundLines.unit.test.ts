@@ -48,6 +48,11 @@ test('a payout pays the oldest debt first, and an approved one before it', () =>
   ])
 })
 
+test('moves are read by their position, in whatever order they are given', () => {
+  const moves = [owed(1, 'a', 5n), owed(2, 'b', 3n), paid(3, 5n), decided(4, 'b', 3n)]
+  expect(refundLines(moves.toReversed())).toEqual(refundLines(moves))
+})
+
 test('a granted refund is a debt by itself, and a debt that was taken back is none', () => {
   const lines = refundLines([owed(1, 'a', 5n), owed(2, 'a', -5n), decided(3, 'c', 2n, 'granted')])
   expect(lines).toMatchObject([{ reference: 'c', cause: 'granted', state: 'approved', owedBaseUnits: 2n }])
