@@ -15,6 +15,8 @@ import {
   statusCode,
 } from './fileTexts.ts'
 
+import { uploadBytesMax } from '../product/productFacts.ts'
+
 /**
  * Schema of prices by parameter value. A value may be a text or a number, but names in the YAML mapping are always read
  * as texts.
@@ -170,7 +172,7 @@ export const routeShape = z.strictObject({
         .array(z.string().regex(/^[a-z0-9.+-]+\/[a-z0-9.+-]+$/, 'must be a media type such as image/png'))
         .min(1)
         .optional(),
-      max: sizeText.prefault('64KiB'),
+      max: sizeText.refine((bytes) => bytes <= uploadBytesMax, 'must be at most 16MiB').prefault('64KiB'),
     })
     .prefault({})
     .describe('Body of a request. With `content_types` it is passed on as it is, and the parameters are in the query.'),

@@ -6,6 +6,9 @@ import type { PricedVariant } from '../pricing/priceList.ts'
 import type { Product, ProductMethod } from './product.ts'
 import type { ProviderName } from './providerTerms.ts'
 
+/** Maximum of `bodyBytesMax`. The service keeps at most this much of the bodies of one client address in memory. */
+export const uploadBytesMax = 16 * 1024 * 1024
+
 /** Price list, catalog, OpenAPI document and demo are derived from these facts. */
 export interface ProductFacts extends Product {
   readonly summary: string

@@ -5,6 +5,7 @@ import type { Metrics } from './metrics.ts'
 import type { LookupCounts } from './lookupCounts.ts'
 import { sharedCountsOf } from './rateLimit.ts'
 import { type ShareRatesDeps, startRateSharing } from './shareRates.ts'
+import { uploadBytesMax } from '../product/productFacts.ts'
 import { createUploads } from './uploads.ts'
 
 export type Callers = ReturnType<typeof openCallers>
@@ -22,7 +23,7 @@ export interface CallerConfig {
 }
 
 // A body stays in memory from its first byte until its answer is sent.
-const uploadLimits = { bytesMax: 64 * 1024 * 1024, bytesPerAddressMax: 16 * 1024 * 1024 }
+const uploadLimits = { bytesMax: 64 * 1024 * 1024, bytesPerAddressMax: uploadBytesMax }
 
 export interface CallerDeps extends Omit<ShareRatesDeps, 'shareRates'>, Pick<AdmissionOptions, 'load'> {
   readonly ledger: Pick<ShareRatesDeps, 'shareRates'>

@@ -32,7 +32,7 @@ export function openRendered<Order extends Json>(deps: RenderDeps, rendering: Re
   return {
     parameters: rendering.parameters,
     whyUnavailable: (_order, payer) => renderer.whyNoQuote(payer) ?? artifacts.whyUnavailable(),
-    whyUndeliverable: () => renderer.whyUnavailable() ?? artifacts.whyUnavailable(),
+    whyUndeliverable: () => renderer.whyUnavailable() ?? artifacts.whyUnavailable({ isPaid: true }),
     deliver: (order, job) => deliver(deps, rendering, { order, job }),
   }
 }

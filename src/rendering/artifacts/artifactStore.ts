@@ -52,7 +52,7 @@ export interface ArtifactStoreDeps {
 }
 
 export const artifactBytesMax = 32 * 1024 * 1024
-// Reserve for orders that are in progress when the bound is reached.
+// Reserve for orders that were paid before the bound was reached.
 const reserveBytes = 8 * artifactBytesMax
 
 /**
@@ -67,9 +67,10 @@ export function createArtifactStore(deps: ArtifactStoreDeps) {
   // Counted by each sweep, and estimated in between, because other instances store files too.
   let totalBytes = 0
   return {
-    /** Undefined while results can be stored. */
-    whyUnavailable(): string | undefined {
-      if (totalBytes > totalBytesMax) return 'the storage of results is full until some of them expire'
+    /** Undefined while results can be stored. Only orders that are paid already may use the reserve. */
+    whyUnavailable({ isPaid }: { readonly isPaid: boolean } = { isPaid: false }): string | undefined {
+      if (totalBytes > totalBytesMax + (isPaid ? reserveBytes : 0))
+        return 'the storage of results is full until some of them expire'
       return failedBytes === undefined ? undefined : 'results cannot be stored at the moment'
     },
     async keep(contentType: ArtifactType, bytes: Uint8Array): Promise<ArtifactHandle> {
