@@ -180,8 +180,9 @@ interface AgreedPrice {
 const triesMax = 5
 
 /**
- * Uses the recorded list if its price is near enough. Otherwise records a new list, which takes effect once it is
- * recorded.
+ * Uses the newest recorded list if it comes from the markets, has the same products, dollar prices and splits, and its
+ * token price is near enough. Otherwise records a new list and then uses the new list. No list is used if a product
+ * cannot be sold at the agreed price.
  */
 async function confirm(
   { tolerancePercent }: PricePolicy,

@@ -13,7 +13,7 @@ export interface TabLedger {
   /** Reads the tab again, unless another caller has done so since `tab` was read. */
   findAgain(tab: Tab): Promise<Tab | undefined>
   balanceBaseUnits(tab: Pick<Tab, 'id' | 'mint'>): Promise<bigint>
-  /** Returns the sum of all charges and holds since 00:00 UTC. */
+  /** Returns the amount taken from the tab since 00:00 UTC, less the holds that were returned in this time. */
   spentTodayBaseUnits(tab: Tab, nowMs: number): Promise<bigint>
   listHolding(): Promise<readonly TabId[]>
   totals(mint: Address): Promise<{ readonly prepaidBaseUnits: bigint; readonly refundsDueBaseUnits: bigint }>

@@ -43,8 +43,8 @@ async function judge(
   if (status === undefined) return judgeUnseen(chain, attempt)
   if (!status.isFinalized) return { kind: 'waiting', hasFailed: status.hasFailed }
   if (!status.hasFailed) return { kind: 'final' }
-  // Trust only the finalized record, because a status can be forged. Only this record shows that a part may be sent
-  // again.
+  // Do not trust the status alone, because a node can forge a failure, and the part would then be paid twice. The
+  // finalized record must confirm the failure.
   const found = await chain.reader.find(attempt.signature, { commitment: 'finalized', isAgreed: true })
   const failure = found.kind === 'found' ? found.record.failure : undefined
   if (found.kind !== 'found' || failure === undefined) return { kind: 'waiting', hasFailed: true }

@@ -18,13 +18,16 @@ export interface PaymentRail<P extends Proof = Proof> {
   /** Lower-case. CORS allows pages of other origins to send these headers, and to read those of the next field. */
   readonly requestHeaders: readonly string[]
   readonly responseHeaders: readonly string[]
-  /** Absent for the service's own headers, which the documents describe separately. */
+  /** Absent for a rail with the service's own headers. The published documents describe these headers separately. */
   readonly description?: RailDescription
   /** Present if callers of MCP tools can pay by this rail. */
   readonly meta?: RailMeta
   /** Admission calls this before it admits a request, so the check must be fast. */
   carriesProof(request: RailRequest): boolean
-  /** Undefined if the request has no marker of this rail. A refusal if headers of this rail are missing or wrong. */
+  /**
+   * Undefined if this rail needs a marker in the request and there is none. A rail without a marker returns a refusal
+   * if its headers are missing or wrong.
+   */
   identify(request: RailRequest): Caller | Refusal | undefined
   /** Undefined if the rail cannot offer anything to this caller. */
   challenge(offer: Offer): Promise<Challenge | undefined>

@@ -4,7 +4,10 @@ import type { Liveness } from './liveness.ts'
 import type { ProductFacts } from './productFacts.ts'
 
 export interface Endpoint extends ProductFacts {
-  /** Returns the reason in words for the caller. Undefined if at least one caller can buy the product. */
+  /**
+   * Returns the reason why the product cannot be sold now, in words for the caller. A single order may differ: an order
+   * with a cached answer can still be sold.
+   */
   whyUnavailable(): string | undefined
   suppliedBy(): Supplier
   readonly probes: readonly Liveness[]

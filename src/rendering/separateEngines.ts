@@ -10,7 +10,8 @@ export async function openSeparateEngines(openEngine: () => Promise<RenderEngine
   let opening: Promise<void> | undefined
   let customers: RenderEngine | undefined
   const ofCustomers = (): RenderEngine | undefined => {
-    // The engine of strangers fails for the same reason and reports it.
+    // Ignore the error, which means that CHROMIUM_PATH is wrong. The engine of strangers reports the wrong path when it
+    // next starts a browser.
     opening ??= openEngine()
       .then((engine) => void (customers = engine))
       .catch(() => undefined)

@@ -5,7 +5,7 @@ export interface LamportLimits {
   readonly perPaymentLamports: bigint
 }
 
-/** Each rule forbids the signature of a valid transaction. The text is the reason in the refusal of the payment. */
+/** Rules by which the signer refuses a valid transaction. The text is the reason in the refusal of the payment. */
 export const signingRules = {
   perPayment: 'its network fee is higher than is paid for one payment',
   perDay: 'the budget of this day is used up',

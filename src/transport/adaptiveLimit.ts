@@ -2,7 +2,10 @@ export interface Load {
   readonly lagMs: number
   /** Mean time to answer a request for a price. 0 if there was no such request. */
   readonly quoteMs: number
-  /** True if requests of callers who have paid were in progress. */
+  /**
+   * True if a payment was claimed in this window, or a request from a client address that had paid was admitted. A
+   * request that continues from an earlier window does not count.
+   */
   readonly servesPayers: boolean
 }
 

@@ -14,7 +14,7 @@ export function createPublicDocument(): (facts: DatedFacts) => Promise<PublicBod
     prepare(JSON.stringify({ ...facts, asOf: null }), () => JSON.stringify({ success: true, data: facts }))
 }
 
-/** A text is rendered and prepared again only if the version has changed. */
+/** Prepares a text again only if its version has changed, because each preparation renders and compresses the text. */
 export function createPublicText(): (version: string, render: () => string) => Promise<PublicBody> {
   let known: { readonly version: string; readonly body: Promise<PublicBody> } | undefined
   return (version, render) => {

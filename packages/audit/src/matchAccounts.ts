@@ -27,7 +27,10 @@ export type AccountsByNumber = (number: number) => AccountRow | undefined
 // Maximum of cached accounts. It is bounded, because a ledger may have as many accounts as wallets.
 const recentMax = 10_000
 
-/** Postings contain the numbers of accounts, so this returns a function that finds an account by its number. */
+/**
+ * Stores the accounts for `matchAccounts`. Returns a function that finds an account by its number, because postings
+ * contain only the number.
+ */
 export async function readAccounts(state: AuditState, source: DatabaseSource): Promise<AccountsByNumber> {
   const add = state.found('foundAccounts', ['number', 'id', 'mint', 'name', ...rules, ...sums])
   await readRows(source.copy(accountsQuery), (row) => {

@@ -34,8 +34,9 @@ export function createOpenPayments(store: PaymentStore | undefined) {
   }
   return {
     /**
-     * Waits for the turn of this order. Then returns the open payment that an earlier call made for the same request,
-     * so that the request is not paid twice. Call `leave` when the call or the payment has ended.
+     * Waits for the turn of this order. Then returns an earlier payment for the same request, so that the request is
+     * not paid twice: an open payment, or a payment that another payer completed during the wait. Call `leave` when the
+     * call has ended.
      */
     async enter(request: PayableRequest, wallet: string) {
       const { turn, answered } = await turns.join(orderOf({ request: request.content, wallet }), request)

@@ -14,8 +14,8 @@ export interface SchemaSources {
    */
   readonly numbered: string
   /**
-   * Folders of functions with their grants, and of declarations. Files are applied in order, and a file again after
-   * each change of it.
+   * Folders of functions with their grants, and of declarations of kinds and steps. The files of a folder are applied
+   * in the order of their names. A changed file is applied again at the next migration.
    */
   readonly code: readonly string[]
 }

@@ -48,7 +48,7 @@ export function collectBalances(transaction: ResolvedTransaction, source: Balanc
   return { lamports, tokens }
 }
 
-/** The fee is the decrease in the total balance of the transaction's accounts. */
+/** Returns the fee. Transfers between the accounts do not change their total balance, so only the fee reduces it. */
 export function chargedLamports(before: Balances, after: Balances): bigint {
   const sum = ({ lamports }: Balances): bigint => lamports.reduce((total, each) => total + each, 0n)
   return sum(before) - sum(after)

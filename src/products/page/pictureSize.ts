@@ -1,7 +1,7 @@
 import { assert } from '@tollbook/core/assert'
 import type { PictureFormat } from '../../rendering/renderer.ts'
 
-/** In pixels, as the file of the picture states them. */
+/** Size in pixels, from the header of the image file. */
 export interface PictureSize {
   readonly width: number
   readonly height: number

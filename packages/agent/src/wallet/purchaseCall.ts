@@ -47,7 +47,10 @@ export function watchPurchase(call: PurchaseCall, event: PaymentProgress): void 
   else if (event.kind === 'signed' || event.kind === 'resumed') call.payment = event.payment
 }
 
-/** Refuses to buy a tab, because with a key of its choice, a model could spend the deposit. */
+/**
+ * Refuses to buy a tab. The order of a tab contains the key that signs debits, so a model could choose this key and
+ * spend the deposit outside the limits of the policy.
+ */
 export function requireNoTab(path: string, tool = ''): void {
   if (sellsTabs(path) || tabTools.has(tool))
     throw new WalletRefusal('URL_REFUSED', 'the wallet opens tabs by itself, where the policy permits them')

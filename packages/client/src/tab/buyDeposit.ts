@@ -155,7 +155,10 @@ async function refuseSecondDeposit(payer: Payer, question: TabQuestion, { deposi
 
 const unknownTab = 'an earlier deposit may have opened a tab that is not known here; ask the service for it'
 
-/** Uses the payer's own value of the tokens, because the limit per request does not apply to deposits. */
+/**
+ * Refuses an offer that costs more than the deposit, because the limit per request does not apply to deposits. If the
+ * payer has stated a value of the tokens, the cost is at least this value.
+ */
 function requireWorth(
   { worth }: Payer,
   event: Extract<PaymentProgress, { readonly kind: 'quoted' | 'offered' }>,
