@@ -22,7 +22,7 @@ export function checkRaw(raw: Raw): Raw | Failure {
 
 // Headers that a product must not set: they frame the message, control proxies or browsers, or belong to the service.
 const ownHeaders =
-  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-(?:length|type|encoding|range)|date|set-cookie2?|clear-site-data|cache-control|expires|age|access-control-.*|strict-transport-security|alt-svc|location|refresh|x-accel-.*|x-address-state|x-request-id|x-content-type-options|x-answer-meta|x-sample-data|retry-after|ratelimit.*|idempotent-replay|receipt-location|tab-balance|tollbook-.*|payment-.*|www-authenticate)$/
+  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-(?:length|type|encoding|range)|date|set-cookie2?|clear-site-data|(?:.*cdn-)?cache-control|(?:surrogate|edge)-control|x-sendfile|expires|age|access-control-.*|strict-transport-security|alt-svc|location|refresh|x-accel-.*|x-address-state|x-request-id|x-content-type-options|x-answer-meta|x-sample-data|retry-after|ratelimit.*|idempotent-replay|receipt-location|tab-balance|tollbook-.*|payment-.*|www-authenticate)$/
 
 export interface SoldRaw {
   readonly raw: StoredRaw

@@ -36,6 +36,11 @@ test.each([
   'cache-control',
   'location',
   'X-Address-State',
+  'CDN-Cache-Control',
+  'vendor-cdn-cache-control',
+  'Surrogate-Control',
+  'Edge-Control',
+  'X-Sendfile',
 ])('a product cannot set the header %s', (name) => {
   const plain = rawHeaders(sold(), {})
   expect(rawHeaders(sold({ headers: { [name]: 'x', ETag: '"1"' } }), {})).toEqual({ ...plain, etag: '"1"' })
