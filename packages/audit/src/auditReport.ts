@@ -8,7 +8,7 @@ import type { Replay } from './replay.ts'
 import type { StoredTransactions } from './storedTransactions.ts'
 
 /**
- * `holds`: every check of the aspect passed. `broken`: a check failed. `not_re_checkable`: no check failed, but a part
+ * `holds`: every check that was made passed. `broken`: a check failed. `not_re_checkable`: no check failed, but a part
  * can no longer be checked. `not_checked`: the checks were not requested, or their data was missing.
  */
 export type VerdictStatus = 'holds' | 'broken' | 'not_re_checkable' | 'not_checked'
@@ -113,7 +113,10 @@ interface Basis {
   readonly insufficient?: boolean
 }
 
-/** Returns the verdict of an aspect. A finding always breaks the aspect, even if other checks were impossible. */
+/**
+ * Returns the verdict of an aspect. Every finding except `kind_unknown` breaks the aspect, even if other checks were
+ * impossible.
+ */
 function verdictOf(findings: Findings, aspect: Aspect, basis: Basis): Verdict {
   const { checked, notChecked, notReCheckable = 0, insufficient = false } = basis
   const count = findings.countOf(aspect)

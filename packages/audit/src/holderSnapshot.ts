@@ -56,7 +56,7 @@ export interface HolderTerms {
 // Lines in one part, because a transaction of 1,232 bytes has space for eight transfers.
 const linesInPart = 8
 
-/** A part is one transaction, so the lines are grouped in the order of payment. */
+/** Derives the lines of the plan, grouped into parts in the order of payment. A part is one transaction. */
 export function derivePlan(terms: HolderTerms, snapshot: HolderSnapshot): readonly (readonly DerivedLine[])[] {
   const lines = divide(terms.amountBaseUnits, payableBalances(terms, snapshot))
   const parts: (readonly DerivedLine[])[] = []

@@ -15,7 +15,10 @@ import type { Fetch } from './solanaRpc.ts'
 
 export interface AnchorDeps {
   readonly rpcUrl: string
-  /** Key that pays the fee and signs the transaction. Use a separate key, because this one needs no tokens. */
+  /**
+   * Key that pays the fee and signs the transaction. Use a separate key with some SOL, because the key needs no tokens
+   * of a payer.
+   */
   readonly keypair: Keypair
   readonly signal: AbortSignal
   readonly fetch?: Fetch
@@ -35,7 +38,10 @@ function anchorMemo({ origin, size, root }: Checkpoint): string {
   return `tollbook-checkpoint ${origin} ${size} ${encodeBase64(root)}`
 }
 
-/** Resolves after confirmation. The log cannot withdraw the checkpoint later, because a memo on chain is permanent. */
+/**
+ * Writes the checkpoint on chain as a memo, and resolves after confirmation. The log cannot withdraw the checkpoint
+ * later, because a memo on chain is permanent.
+ */
 export async function anchorCheckpoint(deps: AnchorDeps, checkpoint: Checkpoint): Promise<Anchor> {
   const { rpcUrl, keypair, signal, fetch = defaultFetch, clock = systemClock } = deps
   const memo = anchorMemo(checkpoint)

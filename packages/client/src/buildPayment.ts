@@ -72,7 +72,7 @@ export function paymentInstructions(plan: PaymentPlan, payer: string, memo: stri
   const amount = (baseUnits: bigint) => ({ account, authority: payer, baseUnits })
   // Put the memo directly in front of the transfer: a Token-2022 account may require a memo there.
   instructions.push(burnChecked(quote, amount(burnBaseUnits)), memoInstruction(memo))
-  // Omit the transfer if a price of one base unit is burned completely.
+  // Omit the transfer if the burn takes the whole price.
   if (sentBaseUnits > 0n) instructions.push(transferChecked(quote, amount(sentBaseUnits), paymentTokenAccount))
   return instructions
 }

@@ -40,7 +40,7 @@ export interface ConsistencyQuestion {
   readonly fetch?: Fetch
 }
 
-/** Does not verify the proof. */
+/** Fetches a consistency proof, and does not verify it. */
 export async function fetchConsistency(
   baseUrl: string,
   { from, to, fetch = defaultFetch }: ConsistencyQuestion,

@@ -11,7 +11,10 @@ export interface FetchedFile {
 const timeoutMs = 30_000
 const fileBytesMax = 64 * 1024 * 1024
 
-/** Fetches a picture or a document that an answer refers to, of at most 64 MiB. Throws a `Fault` unless the status is 200. */
+/**
+ * Fetches a picture or a document that an answer refers to, of at most 64 MiB. Throws a `Fault` for any status other
+ * than 200.
+ */
 export async function fetchFile(url: string, fetch: Fetch = defaultFetch): Promise<FetchedFile> {
   const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
   const bytes = await readBody(response, fileBytesMax)

@@ -30,7 +30,10 @@ const beatMs = 2_000
 const silentMaxMs = 10_000
 const privateFile = 0o600
 
-/** Throws a retryable fault after 15 minutes, or the signal's reason when the signal is aborted. */
+/**
+ * Waits for the lock and takes it. Throws a retryable fault after 15 minutes, or the signal's reason when the signal is
+ * aborted.
+ */
 export async function takeFolderLock({ folder, name, clock, signal }: LockQuestion) {
   const token = randomToken()
   const own = JSON.stringify({ host: hostname(), pid: process.pid, token })

@@ -33,7 +33,10 @@ const pollsMax = 240
 const resendEvery = 4
 const expiryEvery = 8
 
-/** Throws a fault if the outcome is still open after about two minutes. */
+/**
+ * Sends the transaction until it has landed or can no longer land. Throws a fault if neither is certain after about two
+ * minutes.
+ */
 export async function landTransaction(deps: LandDeps, order: LandOrder): Promise<Landing> {
   if (!order.sentBefore) {
     const refusal = await sendFirst(deps, order)

@@ -3,8 +3,9 @@ import { dirname } from 'node:path'
 import { hasCode } from './fileError.ts'
 
 /**
- * Node's `recursive` option retries without end if the system refuses a folder whose parent exists, for example below
- * /proc. By default only the user may read the folder, because anyone who reads a proof could use it.
+ * Creates the folder and its parents without the `recursive` option of Node. That option retries without end if the
+ * system refuses a folder whose parent exists, for example below /proc. By default only the user may read the folder,
+ * because anyone who reads a proof could use it.
  */
 export async function makeFolder(path: string, mode = 0o700): Promise<void> {
   const failure = await tryMake(path, mode)

@@ -11,7 +11,7 @@ import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
 
 export interface PayerChain {
   readToken(question: TokenQuestion): Promise<TokenFacts>
-  /** Asks a node once for each mint, because its decimals never change. Undefined if it is not a mint on this chain. */
+  /** Caches the decimals of a mint, because they never change. Undefined if the address is not a mint on this chain. */
   readDecimals(question: TokenQuestion): Promise<number | undefined>
   readHoldings(question: HoldingsQuestion): Promise<Holdings>
   /**

@@ -13,7 +13,10 @@ export interface PaymentPlan {
   readonly cost: Cost
 }
 
-/** With a wrong program, mint or fee, tokens would move without counting as a payment. */
+/**
+ * Compares the offer with the chain. With a wrong program, mint or fee, tokens would move without counting as a
+ * payment.
+ */
 export function planPayment(quote: PayableQuote, facts: TokenFacts): PaymentPlan | QuoteProblem {
   const { mint, paymentTokenAccount } = facts
   if (facts.network !== quote.network)

@@ -45,10 +45,7 @@ export interface Presentation {
   readonly signal: AbortSignal
 }
 
-/**
- * Each attempt has the same proof and key, so that the service recognises one payment and one request. Errors carry the
- * payment.
- */
+/** Each attempt has the same proof and key, so that the service recognises one payment and one request. */
 export async function presentPayment(deps: PresentDeps, presentation: Presentation): Promise<Response> {
   const { payment, confirmed } = presentation
   const deadlineMs = deps.clock.monotonicMs() + deps.retry.totalTimeMs

@@ -13,7 +13,10 @@ export interface SharedTurn {
 
 const freeTurn: PaymentTurn = { answered: [], end: () => Promise.resolve() }
 
-/** Calls of one payer share turns. A call with an idempotency key does not share a turn, but waits like another process. */
+/**
+ * Calls of one payer for the same order share a turn. A call with an idempotency key does not share a turn, but waits
+ * like another process.
+ */
 export function createSharedTurns(store: PaymentStore | undefined) {
   const shared = new Map<string, SharedTurn>()
   const current = new Map<string, SharedTurn>()

@@ -36,8 +36,8 @@ const nodeTimeoutMs = 10_000
 const answerBytesMax = 1024 * 1024
 
 /**
- * Errors contain only the host, because the rest of the URL may contain a key. Throws `NodeRefusal` for an error of the
- * node, otherwise a retryable `Fault`.
+ * Of the URL, error messages contain only the host, because the rest of the URL may contain a key. Throws `NodeRefusal`
+ * for an error of the node, otherwise a retryable `Fault`.
  */
 export function createSolanaRpc({ url, fetch }: { readonly url: string; readonly fetch: Fetch }): SolanaRpc {
   const { host } = new URL(url)

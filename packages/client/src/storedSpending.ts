@@ -18,7 +18,7 @@ export function readStoredSpendings(store: PaymentStore | undefined, expectedMin
     byOthers: async () => (await read()).filter(({ signature }) => !own.has(signature)),
     /** Call it before the payment is stored, or the payment counts twice. */
     markOwn: (signature: string) => void own.add(signature),
-    /** Payments that were stored before this one. If the store does not list this payment, all stored payments. */
+    /** Returns the payments that were stored before this payment, or all stored payments if the store does not list it. */
     async before(signature: string) {
       const spendings = await read()
       const place = spendings.findIndex((spending) => spending.signature === signature)

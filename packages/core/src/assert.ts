@@ -4,8 +4,8 @@ export class Bug extends Error {
 }
 
 /**
- * For a state that only a mistake in this program can cause. Not for input, and not for a failure outside the program,
- * which is a `Fault`.
+ * Throws `Bug` for a state that only a mistake in this program can cause. Wrong input is refused instead, and a failure
+ * outside the program is a `Fault`.
  */
 export function assert(condition: boolean, expectation: string): asserts condition {
   if (!condition) throw new Bug(`expected that ${expectation}`)

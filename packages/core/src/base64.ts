@@ -1,6 +1,6 @@
 import { platform } from '#platform'
 
-/** Standard base64 with padding. Undefined for any other spelling, or if there are not `byteLength` bytes. */
+/** Reads standard base64 with padding. Undefined for any other spelling, or if there are not `byteLength` bytes. */
 export function readBase64(text: string, byteLength?: number): Uint8Array | undefined {
   const bytes = platform.fromBase64(text)
   return byteLength !== undefined && bytes?.length !== byteLength ? undefined : bytes

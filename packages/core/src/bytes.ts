@@ -39,12 +39,12 @@ export function fromHex(text: string): Uint8Array | undefined {
   return /^([0-9a-fA-F]{2})*$/.test(text) ? hex.decode(text) : undefined
 }
 
-/** Without padding (RFC 4648, section 5). */
+/** Writes base64url without padding (RFC 4648, section 5). */
 export function toBase64Url(bytes: Uint8Array): string {
   return platform.toBase64Url(bytes)
 }
 
-/** Without padding. Undefined for any other spelling. */
+/** Reads base64url without padding. Undefined for any other spelling. */
 export function fromBase64Url(text: string): Uint8Array | undefined {
   try {
     return base64urlnopad.decode(text)

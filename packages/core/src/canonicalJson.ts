@@ -10,15 +10,15 @@ export function isWellFormed(value: Json): boolean {
 }
 
 /**
- * RFC 8785: each value has exactly one encoding, so that its digest is well defined. Hashes are over the UTF-8 bytes of
- * this text.
+ * Encodes by RFC 8785, in which each value has exactly one encoding, so that its digest is well defined. Hashes are
+ * over the UTF-8 bytes of this text.
  */
 export function canonicalJson(value: Json): string {
   return canonicalText(value)
 }
 
 /**
- * For data that may not be JSON. A bigint becomes a decimal string, because JSON numbers lose digits above 2^53.
+ * Encodes data that may not be JSON. A bigint becomes a decimal string, because JSON numbers lose digits above 2^53.
  * Undefined becomes null.
  */
 export function canonicalText(value: unknown): string {

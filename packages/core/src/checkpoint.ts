@@ -84,7 +84,7 @@ export interface NoteSignature {
   readonly signature: Uint8Array
 }
 
-/** Parsed and not verified (C2SP signed-note). */
+/** A note that is parsed and not verified (C2SP signed-note). */
 export interface Note {
   /** Includes the last newline, which the signatures cover. */
   readonly text: string
@@ -115,7 +115,10 @@ function readSignatureLine(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) }
 }
 
-/** Text of the note. Undefined unless this key has signed it, and each signature of this key in the note is valid. */
+/**
+ * Returns the text of the note. Undefined unless this key has signed it, and each signature of this key in the note is
+ * valid.
+ */
 export function openNote(note: string, verifier: NoteVerifier): string | undefined {
   const read = readNote(note)
   if (read === undefined) return undefined

@@ -37,7 +37,7 @@ function abortError(signal: AbortSignal): Error {
   return Object.assign(new Error('The operation was aborted', { cause: signal.reason }), { name: 'AbortError' })
 }
 
-/** ISO 8601 in UTC with milliseconds. */
+/** Formats a time by ISO 8601 in UTC with milliseconds. */
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString()
 }

@@ -104,7 +104,7 @@ export const signedClosing = z.object({ statement: closingStatement, checkpoint:
 
 export type SignedClosing = z.infer<typeof signedClosing>
 
-/** Text of the first problem that these checks of double entry find. Undefined if they find none. */
+/** Returns the text of the first problem that these checks of double entry find. Undefined if they find none. */
 export function findClosingProblem(statement: ClosingStatement): string | undefined {
   const { accounts } = statement
   const names = new Set(accounts.map(({ account }) => account))
@@ -146,7 +146,7 @@ function sumOf<Column extends string>(rows: readonly Readonly<Record<Column, str
   return rows.reduce((sum, row) => sum + BigInt(row[column]), 0n)
 }
 
-/** Text of the first difference. Undefined if the statement continues the previous month. */
+/** Returns the text of the first difference. Undefined if the statement continues the previous month. */
 export function findCarryProblem(statement: ClosingStatement, previous: ClosingStatement): string | undefined {
   if (previous.origin !== statement.origin || previous.mint !== statement.mint) return 'it is of another ledger'
   if (nextMonth(previous.month) !== statement.month)

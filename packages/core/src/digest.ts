@@ -9,7 +9,7 @@ export function sha256Hex(data: Uint8Array | string): string {
   return platform.sha256Text(data, 'hex')
 }
 
-/** Without padding. */
+/** Returns the digest as base64url without padding. */
 export function sha256Base64Url(data: Uint8Array | string): string {
   return platform.sha256Text(data, 'base64url')
 }

@@ -26,7 +26,7 @@ export function ed25519Signer({ x, d }: Ed25519PrivateJwk): Ed25519Signer {
   return { publicKey, sign: platform.ed25519Signer(base64urlnopad.decode(d), publicKey) }
 }
 
-/** Solana stores the 32-byte seed, then the public key. Undefined if they do not match. */
+/** Solana stores the 32-byte seed, then the public key. Undefined if the length is wrong, or the two do not match. */
 export function secretKeySigner(secretKey: Uint8Array): Ed25519Signer | undefined {
   if (secretKey.length !== seedBytes + publicKeyBytes) return undefined
   const publicKey = secretKey.slice(seedBytes)
@@ -41,7 +41,7 @@ export interface SignedMessage {
   readonly signature: Uint8Array
 }
 
-/** False for a key or signature of the wrong length. */
+/** True if the signature is valid. False for a key or signature of the wrong length. */
 export function verifyEd25519({ publicKey, message, signature }: SignedMessage): boolean {
   if (publicKey.length !== publicKeyBytes || signature.length !== signatureBytes) return false
   return platform.verifyEd25519({ publicKey, message, signature })

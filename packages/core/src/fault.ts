@@ -20,7 +20,7 @@ export class Fault extends Error {
 
 const causesMax = 5
 
-/** Five values at most, because a chain of causes may have a cycle. */
+/** Returns at most five values, because a chain of causes may have a cycle. */
 function chainOf(error: unknown): readonly unknown[] {
   const chain: unknown[] = []
   for (let each = error; chain.length < causesMax && each !== undefined && each !== null;) {
@@ -61,7 +61,7 @@ function valueText(thrown: unknown): string {
   }
 }
 
-/** A code of Postgres or of the system, such as `28P01` or `ECONNREFUSED`, also from the causes. */
+/** Returns the first code of Postgres or of the system, such as `28P01` or `ECONNREFUSED`, of the error or its causes. */
 export function errorCode(error: unknown): string | undefined {
   for (const each of chainOf(error))
     if (each instanceof Error && 'code' in each && typeof each.code === 'string') return each.code

@@ -9,7 +9,7 @@ export interface LeafInput {
 }
 
 /**
- * Position and recording time as 8-byte big-endian integers, then the body. SQL computes the same entry when it
+ * Encodes position and recording time as 8-byte big-endian integers, then the body. SQL computes the same entry when it
  * appends.
  */
 export function leafEntry({ position, recordedAtMs, body }: LeafInput): Uint8Array {

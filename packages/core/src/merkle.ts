@@ -31,7 +31,7 @@ export interface Frontier {
 
 export const emptyFrontier: Frontier = { size: 0, peaks: [] }
 
-/** O(log n). `leaf` is the leaf hash, not the entry. */
+/** Adds a leaf in O(log n). `leaf` is the leaf hash, not the entry. */
 export function addLeaf({ size, peaks }: Frontier, leaf: Uint8Array): Frontier {
   const remaining = [...peaks]
   let hash = leaf
@@ -44,7 +44,7 @@ function lastOf(peaks: Uint8Array[]): Uint8Array {
   return assertPresent(peaks.pop(), 'an odd size has a peak to merge with')
 }
 
-/** RFC 6962 root. For an empty tree this is the hash of the empty text. */
+/** Returns the root of RFC 6962. The root of an empty tree is the hash of the empty text. */
 export function rootOf({ peaks }: Pick<Frontier, 'peaks'>): Uint8Array {
   return peaks.length === 0 ? emptyRoot : peaks.reduceRight((right, left) => nodeHash(left, right))
 }
@@ -60,7 +60,10 @@ export interface LeafRange {
   readonly to: number
 }
 
-/** Subtrees whose roots are the inclusion proof of a leaf, starting with the sibling of the leaf (RFC 6962, 2.1.1). */
+/**
+ * Returns the subtrees whose roots are the inclusion proof of a leaf, starting with the sibling of the leaf (RFC 6962,
+ * 2.1.1).
+ */
 export function inclusionRanges(index: number, size: number): readonly LeafRange[] {
   assert(isSize(size) && Number.isSafeInteger(index) && index >= 0 && index < size, 'the leaf is in the tree')
   return pathRanges(index, { from: 0, to: size })
@@ -74,7 +77,10 @@ function pathRanges(index: number, { from, to }: LeafRange): readonly LeafRange[
   return index < middle ? [...pathRanges(index, left), right] : [...pathRanges(index, right), left]
 }
 
-/** Subtrees whose roots prove that the tree of size `to` begins with the tree of size `from` (RFC 6962, 2.1.2). */
+/**
+ * Returns the subtrees whose roots prove that the tree of size `to` begins with the tree of size `from` (RFC 6962,
+ * 2.1.2).
+ */
 export function consistencyRanges(from: number, to: number): readonly LeafRange[] {
   assert(isSize(from) && isSize(to) && from <= to, 'a tree grows from an earlier size to a later one')
   return subproofRanges(from, { from: 0, to }, true)
@@ -95,7 +101,10 @@ function subproofRanges(known: number, range: LeafRange, whole: boolean): readon
     : [...subproofRanges(known - split, right, false), left]
 }
 
-/** Largest power of two below the number of leaves. Uses a loop, because a logarithm of doubles is wrong near 2^48. */
+/**
+ * Returns the largest power of two below the number of leaves. Uses a loop, because a logarithm of doubles is wrong
+ * near 2^48.
+ */
 function splitPoint(leaves: number): number {
   let split = 1
   while (split * 2 < leaves) split *= 2

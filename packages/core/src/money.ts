@@ -7,7 +7,10 @@ import { assert } from './assert.ts'
 
 const plainDecimal = /^(0|[1-9]\d{0,30})(?:\.(\d{1,30}))?$/
 
-/** A multiple of 10^-scale. Undefined if the text is not a plain decimal, or has more decimal places than `scale`. */
+/**
+ * Returns a multiple of 10^-scale. Undefined if the text is not a plain decimal, or has more decimal places than
+ * `scale`.
+ */
 export function parseDecimal(text: string, scale: number): bigint | undefined {
   const match = plainDecimal.exec(text)
   if (match === null) return undefined
@@ -19,8 +22,8 @@ export function parseDecimal(text: string, scale: number): bigint | undefined {
 const machineDecimal = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,3}))?$/
 
 /**
- * A multiple of 10^-scale, from machine spellings such as `8.1178e-05`. Drops finer digits. Undefined for other text.
- * Use it for external figures only: an amount of this program with too many digits is a bug.
+ * Returns a multiple of 10^-scale, from machine spellings such as `8.1178e-05`. Drops finer digits. Undefined for other
+ * text. Use it for external figures only: an amount of this program with too many digits is a bug.
  */
 export function parseRoundingDown(text: string, scale: number): bigint | undefined {
   const match = machineDecimal.exec(text)
@@ -31,7 +34,7 @@ export function parseRoundingDown(text: string, scale: number): bigint | undefin
   return shift >= 0 ? digits * 10n ** BigInt(shift) : divideRoundingDown(digits, 10n ** BigInt(-shift))
 }
 
-/** Inverse of `parseDecimal`, without trailing zeros: `(12500n, 3)` is `12.5`. */
+/** Reverses `parseDecimal`, without trailing zeros: `(12500n, 3)` is `12.5`. */
 export function formatDecimal(amount: bigint, scale: number): string {
   const sign = amount < 0n ? '-' : ''
   const digits = (amount < 0n ? -amount : amount).toString().padStart(scale + 1, '0')
@@ -40,24 +43,24 @@ export function formatDecimal(amount: bigint, scale: number): string {
   return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`
 }
 
-/** For display only, where the specification defines a JSON number. */
+/** Converts an amount for display only, where the specification defines a JSON number. */
 export function displayNumber(amount: bigint, scale: number): number {
   return Number(formatDecimal(amount, scale))
 }
 
-/** For amounts that are promised or charged. */
+/** Divides amounts that are promised or charged. */
 export function divideRoundingUp(total: bigint, parts: bigint): bigint {
   assert(parts > 0n && total >= 0n, 'a division that rounds up has a positive divisor and no debt')
   return (total + parts - 1n) / parts
 }
 
-/** For parts that are paid out of a sum. */
+/** Divides a sum into parts that are paid out. */
 export function divideRoundingDown(total: bigint, parts: bigint): bigint {
   assert(parts > 0n && total >= 0n, 'a division that rounds down has a positive divisor and no debt')
   return total / parts
 }
 
-/** For figures of reports that may be negative. */
+/** Divides figures of reports, which may be negative. */
 export function divideTowardsZero(total: bigint, parts: bigint): bigint {
   assert(parts > 0n, 'a division has a positive divisor')
   return total / parts

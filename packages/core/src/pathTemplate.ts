@@ -15,8 +15,8 @@ export function fillTemplate(path: string, values: Readonly<Record<string, unkno
 }
 
 /**
- * Base path in front of the template, such as `/gateway`. Undefined if the requested path does not end with the
- * template, or has an empty value for a segment.
+ * Returns the base path in front of the template, such as `/gateway`. Undefined if the requested path does not end with
+ * the template, or has an empty value for a segment.
  */
 export function basePathOf(requested: string, template: string): string | undefined {
   const [asked, wanted] = [requested.split('/'), template.split('/')]

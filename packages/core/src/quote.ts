@@ -46,7 +46,7 @@ export interface Quote extends ListedPrice {
 export const memoPrefix = 'tollbook:'
 
 /**
- * Amount that must arrive in the payment wallet's token account. A payer of a mint with a fee sends more
+ * Returns the amount that must arrive in the payment wallet's token account. A payer of a mint with a fee sends more
  * (`sentForArrival`).
  */
 export function transferBaseUnits(price: Price): bigint {

@@ -105,7 +105,6 @@ export function refuse(code: RefusalCode, message: string, retryAfterSeconds?: n
   return { kind: 'refusal', code, message, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
 }
 
-/** The caller must sign again with another number. */
 export function refuseNumberUsed(): Refusal {
   return refuse('TAB_NUMBER_USED', 'this number of the tab belongs to another request; use a new number')
 }

@@ -71,7 +71,7 @@ function frontierOf(hashes: readonly Uint8Array[]): Frontier {
   return hashes.reduce(addLeaf, emptyFrontier)
 }
 
-/** 0 if a tree of that size does not reach the tile. */
+/** Returns the number of hashes in the tile of a tree of this size, from 0 to 256. */
 export function widthAt({ level, index }: TileId, size: number): number {
   const hashes = Math.floor(size / tileWidth ** level) - index * tileWidth
   return Math.max(0, Math.min(tileWidth, hashes))
@@ -151,7 +151,10 @@ export interface TilePath {
 // Limits: levels up to 63, 255 hashes in a partial tile, and five groups of three digits.
 const tilePath = /^(entries|\d|[1-5]\d|6[0-3])\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
 
-/** In `<L>/<N>[.p/<W>]` of C2SP tlog-tiles, 1234067 is x001/x234/067. Undefined for any other spelling of a tile. */
+/**
+ * Reads `<L>/<N>[.p/<W>]` of C2SP tlog-tiles, where 1234067 is written as x001/x234/067. Undefined for any other
+ * spelling of a tile.
+ */
 export function readTilePath(text: string): TilePath | undefined {
   const [, levelText, indexText = '', widthText] = tilePath.exec(text) ?? []
   const width = widthText === undefined ? tileWidth : Number(widthText)
@@ -161,7 +164,7 @@ export function readTilePath(text: string): TilePath | undefined {
   return indexPath(index) === indexText ? { level, index, width } : undefined
 }
 
-/** Path below `/tile/`, such as `0/x001/x234/067` or `1/000.p/8` (C2SP tlog-tiles). */
+/** Returns the path below `/tile/`, such as `0/x001/x234/067` or `1/000.p/8` (C2SP tlog-tiles). */
 export function tilePathOf({ level, index, width }: TilePath): string {
   return `${level}/${indexPath(index)}${width === tileWidth ? '' : `.p/${width}`}`
 }

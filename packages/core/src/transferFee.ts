@@ -15,7 +15,10 @@ export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
   return feeBaseUnits < fee.maximumBaseUnits ? feeBaseUnits : fee.maximumBaseUnits
 }
 
-/** Smallest amount to send so that at least this much arrives after the fee. A larger one would overcharge the payer. */
+/**
+ * Returns the smallest amount to send so that at least this much arrives after the fee. A larger one would overcharge
+ * the payer.
+ */
 export function sentForArrival(arrivingBaseUnits: bigint, fee: TransferFee): bigint {
   assert(arrivingBaseUnits >= 0n, 'the arriving amount is not negative')
   // If nothing has to arrive, nothing is sent.

@@ -3,7 +3,7 @@ import type { KnownHistory } from './history.ts'
 import type { Item, ItemEvent } from './item.ts'
 import { byteaArray, int2Array, int4Array, int8Array, numericArray, textArray } from './wire.ts'
 
-/** Columns in the order of the call. The migration of `ledger.batch` explains them. */
+/** Creates the columns in the order of the call. The migration of `ledger.batch` explains them. */
 function emptyColumns() {
   return {
     ids: column(byteaArray),
@@ -63,7 +63,7 @@ export const appendCall = {
     from ledger.append_batch(${parameters.join(', ')})`,
 }
 
-/** Parameters of `appendCall`, in the order of the call. */
+/** Returns the parameters of `appendCall` in the order of the call. */
 export function appendValues(
   items: readonly Item[],
   { newest, timeline }: KnownHistory = unknownHistory,

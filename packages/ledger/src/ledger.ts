@@ -40,7 +40,7 @@ const distanceInFlushes = 4
 const distanceMaxMs = 20
 const gatheringItems = 16
 
-/** Group commit: appends that arrive during a commit share the next one. */
+/** Creates a ledger with group commit: appends that arrive during a commit share the next one. */
 export function createLedger(deps: LedgerDeps): LedgerKernel {
   assert(deps.outcomeTimeoutMs > 0, 'there is time to learn an outcome')
   const queue = createBatchQueue<Item, AppendResult>({
@@ -69,9 +69,9 @@ export function createLedger(deps: LedgerDeps): LedgerKernel {
 type Settled = PromiseSettledResult<AppendResult>
 
 /**
- * Resolves when the outcome is certain. Rejects with a `Fault` when the time is over. If the answer of an append was
- * lost, sends the same bytes again. If the first append had been committed, the version is newer, and the recorded
- * bodies equal those of the batch.
+ * Resolves when the outcome is certain. Rejects with a `Fault` after a lasting error, or when the time is over. If the
+ * answer of an append was lost, sends the same bytes again. If the first append had been committed, the version is
+ * newer, and the recorded bodies equal those of the batch.
  */
 async function flush(deps: LedgerDeps, batch: readonly Item[]): Promise<readonly Settled[]> {
   const startedAtMs = deps.clock.monotonicMs()

@@ -56,8 +56,8 @@ const codeFile = /^[a-z0-9_]+\.sql$/
 const lockTimeoutMs = 10_000
 
 /**
- * Ordered by name, because a migration may depend on earlier ones. Asserts that each code file has a different name in
- * all folders.
+ * Reads the files of each folder in the order of their names, because a migration may depend on earlier ones. Asserts
+ * that each code file has a different name in all folders.
  */
 export async function readSchema({ numbered, code }: SchemaSources): Promise<Schema> {
   const tables = (await readFolder(numbered, numberedFile)).map((file) => ({
@@ -122,7 +122,7 @@ export async function migrate({
 
 /**
  * True if a newer release has migrated this database and the database still accepts this program, for example during a
- * rolling update.
+ * rolling update. Throws if the database accepts only newer programs.
  */
 async function isNewerButFits(client: pg.Client, { numbered }: Schema): Promise<boolean> {
   await client.query(createProgress)

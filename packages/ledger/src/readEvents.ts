@@ -18,7 +18,10 @@ interface EventRow extends pg.QueryResultRow, Pick<RecordedEvent, 'version' | 'k
   readonly body: Buffer
 }
 
-/** Ordered by version. Empty for an unknown stream. Throws a retryable `Fault` if the database does not answer. */
+/**
+ * Returns the events in the order of their versions. Empty for an unknown stream. Throws a retryable `Fault` if the
+ * database does not answer.
+ */
 export async function readEvents(runner: QueryRunner, stream: Uint8Array): Promise<readonly RecordedEvent[]> {
   const { rows } = await readOrFault('a stream', () =>
     queryPrepared(runner, 'ledger_read', (statement) =>
@@ -31,7 +34,7 @@ export async function readEvents(runner: QueryRunner, stream: Uint8Array): Promi
 // Streams per query. A stream has about five events of 500 bytes, so an answer has about 2.5 MB.
 const streamsMax = 1_000
 
-/** In the order of `streams`. A stream without events is an empty list. */
+/** Returns the events in the order of `streams`. A stream without events is an empty list. */
 export async function readManyEvents(
   runner: QueryRunner,
   streams: readonly Uint8Array[],

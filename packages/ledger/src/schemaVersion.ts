@@ -19,7 +19,10 @@ const undefinedTable = '42P01'
 const undefinedSchema = '3F000'
 const insufficientPrivilege = '42501'
 
-/** With a different schema a service could corrupt data or fail late. */
+/**
+ * Compares the schema of the database with this program. With a different schema, a service could corrupt data or fail
+ * late.
+ */
 export async function checkSchemaVersion(runQuery: RunQuery, sources: SchemaSources): Promise<SchemaVersion> {
   const schema = await readSchema(sources)
   const applied = await readApplied(runQuery)

@@ -101,7 +101,7 @@ export function textArray(values: readonly string[]): Buffer {
   return array
 }
 
-/** Integers of any size, as digits in base 10,000, most significant first. */
+/** Encodes integers of any size as digits in base 10,000, most significant first. */
 export function numericArray(values: readonly bigint[]): Buffer {
   const numbers = values.map((value) => digitsOf(value < 0n ? -value : value))
   const bytes = numbers.reduce((sum, digits) => sum + lengthBytes + 8 + 2 * digits.length, 0)

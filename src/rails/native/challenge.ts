@@ -60,7 +60,7 @@ export function sentBaseUnits(terms: PaymentTerms, price: Price): bigint {
   return transferFee === undefined || baseUnits === 0n ? baseUnits : sentForArrival(baseUnits, transferFee)
 }
 
-/** The members of the specification, section 2.8, and further members that a program needs to pay. */
+/** Returns the members of the specification, section 2.8, and further members that a program needs to pay. */
 function membersOf(deps: QuoteDeps, quote: Quote, secret: string): Challenge['members'] {
   const { terms, token } = deps
   const split = isDepositPrice(quote) ? depositSplit : deps.split

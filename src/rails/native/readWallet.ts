@@ -35,7 +35,7 @@ export function checkWallet(text: string, { field, terms }: WalletField): Addres
   return wallet
 }
 
-/** The owner of such an address cannot sign, so a payment by it could never be proven. */
+/** True for known programs. A program cannot sign for its own address, so a payment by it could never be proven. */
 function isProgram(address: Address): boolean {
   return (
     tokenPrograms.has(address) ||

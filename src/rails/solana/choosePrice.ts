@@ -55,7 +55,8 @@ export function recallPrice(
 /**
  * Returns the price of a payment. A bound payment has the price of its quote, if the quote was open when the payment
  * landed. A payment without a memo has the price of the cheapest quote that was open then. Otherwise the price list in
- * force at that moment decides, so late payers pay the current price.
+ * force at that moment decides, so late payers pay the current price. Refuses a memo without a quote, and a payment
+ * that landed before its quote.
  */
 export async function choosePrice(
   deps: PriceDeps,

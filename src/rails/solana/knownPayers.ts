@@ -29,9 +29,9 @@ const payersMax = 10_000
 const knownForMs = 600_000
 
 /**
- * Wallets that have just paid. The service sends a plain transaction of such a wallet without a separate rehearsal,
- * because the receiving node rehearses it. Each payment earns one such sending. A wallet therefore cannot cause more
- * recorded transactions that never land than it has made payments.
+ * Tracks wallets that have just paid. The service sends a plain transaction of such a wallet without a separate
+ * rehearsal, because the receiving node rehearses it. Each payment earns one such sending. A wallet therefore cannot
+ * cause more recorded transactions that never land than it has made payments.
  */
 export function createKnownPayers(mint: Address, now: () => number) {
   const payers = new LRUCache<Address, KnownPayer>({ max: payersMax, ttl: knownForMs, ttlResolution: 0, perf: { now } })

@@ -67,8 +67,9 @@ export interface Submitted {
 }
 
 /**
- * Rehearses a transaction, records the intent, and sends exactly the given bytes. A refusal means that this call has
- * not sent the transaction.
+ * Rehearses a transaction, records the intent, and sends exactly the given bytes. A wallet that has just paid may need
+ * no rehearsal, and a transaction with a durable nonce is not sent. A refusal means that this call has not sent the
+ * transaction.
  */
 export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal> {
   const { transaction, payment } = submission
@@ -157,8 +158,8 @@ export function isUnseen(finding: Finding): finding is Unknown {
 const landingMaxMs = 60_000
 
 /**
- * Returns the price that the payment would meet. Otherwise a refusal, so that the service does not send a payment that
- * would not buy the order.
+ * Returns the price that the payment would meet. Otherwise returns a refusal, so that the service does not send a
+ * payment that would not buy the order.
  */
 async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: Pick<RehearsedPayment, 'effects'>) {
   const { proof, order, transaction } = submission

@@ -33,7 +33,10 @@ const operationShape = z.object({
 })
 type Operation = z.infer<typeof operationShape>
 
-/** Returns tools for the operations that can answer 402 or state a price. Ignores the servers that the document lists. */
+/**
+ * Returns up to 40 tools, for operations that can answer 402 or state a price. Omits the sale of tabs. Ignores the
+ * servers that the document lists.
+ */
 export function readServiceTools(host: string, document: unknown): readonly ServiceTool[] {
   const { data } = documentShape.safeParse(document)
   if (data === undefined) return []

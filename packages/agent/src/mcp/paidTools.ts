@@ -49,7 +49,7 @@ export function registerPaidTools(deps: PaidDeps): void {
   )
 }
 
-/** If the price needs consent and the host cannot ask a person, returns the refusal. */
+/** Asks the person if the price needs consent. Returns the refusal if the host cannot ask, or the person has not agreed. */
 export async function buy(
   { server, wallet, consent, deliveries }: PaidDeps,
   given: JsonRequest,

@@ -61,8 +61,8 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
   }
   let current: { readonly text: string; readonly payers: Map<string, readonly PayingFetch[]> } | undefined
   /**
-   * One payer for each mint. Calls with the same deposits share payers, so that each call finds the payments of the
-   * other calls.
+   * Returns one payer for each mint. Calls with the same deposits share payers, so that each call finds the payments of
+   * the other calls.
    */
   const payersOf = ({ policy, text }: PolicyFile, tab?: TabOption) => {
     // Drop the payers of an earlier policy, because they apply its limits.
@@ -116,7 +116,10 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
   }
 }
 
-/** Compares hosts in the form that the URL parser writes. */
+/**
+ * Requires an http or https URL of a listed host, without a user name. Compares hosts in the form that the URL parser
+ * writes.
+ */
 function requireListed(text: string, { hosts }: Policy): URL {
   if (!URL.canParse(text)) throw new WalletRefusal('URL_REFUSED', 'the URL is not absolute')
   const url = new URL(text)

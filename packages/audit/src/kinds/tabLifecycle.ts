@@ -6,7 +6,7 @@ import { type AuditedKind, bodyOf, eventOf, type Judged } from './auditedKind.ts
 import { prepaidOn } from './tabDeposit.ts'
 import { type AuditedTab, tabsOf } from './tabs.ts'
 
-/* Stream kind for the events of an open tab: new keys, closing, refunds of late deposits, and losses. */
+/* Stream kind for the lifecycle of a tab: new keys, closing, and then amounts that are owed or taken back. */
 
 const keyReplaced = bodyOf('TabKeyReplaced', {
   tab: z.string(),

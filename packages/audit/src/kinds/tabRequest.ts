@@ -143,7 +143,10 @@ type Debited = z.output<typeof debited>
 // Permitted delay between the validity check of a debit and its record, because the append may have to wait.
 const recordedWithinMs = 60_000
 
-/** Time of a debit, for its limits in time. The service states `effectiveAt`, so the time of the record bounds it. */
+/**
+ * Returns the time of a debit, for its limits in time. The service states `effectiveAt`, so the time of the record
+ * bounds it.
+ */
 function timeOf({ effectiveAt }: Debited, { recordedAtMs }: Judged): number {
   return Math.max(effectiveAt, recordedAtMs - clocksDifferMaxMs)
 }
@@ -260,7 +263,7 @@ function endDebit(
     blame('payment_short', `${beyondBaseUnits} more were charged than the tab permits for a day`)
 }
 
-/** Charges at most the hold. Reduces the burn in the service token in proportion. */
+/** Returns the charge, which is at most the hold. Reduces the burn in the service token in proportion. */
 function judgeUsage(usage: NonNullable<Captured['usage']>, { row, blame }: Judged): bigint {
   const { metered, requiredBaseUnits: heldBaseUnits } = row
   if (metered === null) {

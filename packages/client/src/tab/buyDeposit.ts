@@ -136,7 +136,10 @@ class DepositOpen extends PayerFault {
 // differ.
 const landsMostMs = 10 * 60 * 1000
 
-/** The answer to an earlier deposit may have arrived elsewhere, for example at `resume`. */
+/**
+ * Throws if an earlier deposit has opened the tab, or may still do so. Its answer may have arrived elsewhere, for
+ * example at `resume`.
+ */
 async function refuseSecondDeposit(payer: Payer, question: TabQuestion, { deposit, opened }: TabRecord): Promise<void> {
   if (deposit === undefined) return
   const mayLand = payer.clock.nowMs() < deposit.signedAtMs + landsMostMs
