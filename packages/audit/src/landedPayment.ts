@@ -18,7 +18,10 @@ export interface LandedAccount {
   readonly changeBaseUnits: bigint
 }
 
-/** Uses all instructions and the balances, but not the logs, which end after 10,000 bytes. */
+/**
+ * Returns the moves and balances of one mint in a transaction. Uses all instructions and the balances, but not the
+ * logs, which end after 10,000 bytes.
+ */
 export function movesOf(landed: ChainTransaction, mint: string): LandedMoves {
   const { message } = landed.transaction
   const calls = callsOf(landed)

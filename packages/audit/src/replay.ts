@@ -22,7 +22,7 @@ export type OnEvent = (event: ReadEvent, position: number) => void
 
 const before = new StateDocument('before', () => ({ effectiveAt: 0 }))
 
-/** Replays the ledger from its event bodies, from the first event on. The code shares nothing with the write path. */
+/** Replays the ledger from its event bodies, from the first event on. The write path does not use this code. */
 export class Replay implements ReplayedLedger {
   readonly state: AuditState
   readonly findings: Findings

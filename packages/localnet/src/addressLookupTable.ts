@@ -14,8 +14,8 @@ export type LookupFailure =
 export type ReadAccount = (address: Uint8Array) => AccountState | undefined
 
 /**
- * Does not check whether a table is too new or deactivated, because the runtime resolves the same lookups again and
- * checks this.
+ * Resolves the lookups, or returns the error. Does not check whether a table is too new or deactivated, because the
+ * runtime resolves the same lookups again and checks this.
  */
 export function loadAddresses(message: Message, read: ReadAccount): LoadedAddresses | LookupFailure {
   const writable: Uint8Array[] = []

@@ -131,7 +131,7 @@ export class Bank {
     return namesStoredNonce(transaction.message, this.stateAt(slot).account) ? undefined : 'BlockhashNotFound'
   }
 
-  /** Verifies the signatures, as a node does before it forwards a transaction. */
+  /** Simulates with verified signatures, as a node does before it forwards a transaction. */
   preflight(transaction: ResolvedTransaction, slot: number): ExecutionOutcome {
     return this.#inSlot({ slot, transaction }, (engine) => {
       engine.verifySignatures(true)

@@ -6,7 +6,7 @@ import type { TokenBalance } from './tokenBalances.ts'
 import type { TransactionError } from './transactionError.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
 
-/**
+/*
  * Builds the false records that a lying node could send. Instructions and balances of a record agree. If the message or
  * the signature was changed, the signature no longer verifies.
  */

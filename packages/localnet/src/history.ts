@@ -76,7 +76,7 @@ export class History {
     return row === undefined ? undefined : this.#entryOf(row)
   }
 
-  /** Newest first. Reads only as many rows as the caller takes. */
+  /** Yields the newest first. Reads only as many rows as the caller takes. */
   *mentioning(address: Uint8Array): Generator<HistoryEntry> {
     for (const row of this.#mentioning.iterate(address)) yield this.#entryOf(row)
   }

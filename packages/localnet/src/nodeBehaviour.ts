@@ -25,7 +25,7 @@ export const nodeBehaviour = z
     accountLag: slots.optional(),
     /** Number of slots that transactions and statuses are behind the node's slot. */
     transactionLag: slots.optional(),
-    /** Number of recent slots whose transactions the node stores. Statuses of recent slots are always available. */
+    /** Number of recent slots whose transactions the node stores. Statuses of recent slots stay available. */
     historySlots: z.int().min(0).max(1_000_000).optional(),
     /** The node stores no transactions and returns the error -32011 for them. */
     noHistory: z.boolean().optional(),
@@ -43,7 +43,7 @@ export const nodeBehaviour = z
     dropSends: z.boolean().optional(),
     /** The node does not forward sent transactions, but reports them as landed, with simulated effects. */
     claimSends: z.boolean().optional(),
-    /** Way in which every request fails. */
+    /** Way in which requests fail. */
     fail: z.enum(['hang', 'disconnect', 'unavailable', 'tooManyRequests']).optional(),
     /** Methods to which `fail` applies. Absent: all methods. */
     only: z.array(z.string().max(100)).max(100).readonly().optional(),

@@ -15,7 +15,7 @@ export interface NodeHistoryDeps {
   readonly claimed: ReadonlyMap<string, HistoryEntry>
 }
 
-/** Recent slots whose statuses are always available. Older statuses require `searchTransactionHistory`. */
+/** Number of recent slots whose statuses need no `searchTransactionHistory`. Older statuses require it. */
 const statusCacheSlots = 300
 
 export class NodeHistory {
@@ -33,7 +33,7 @@ export class NodeHistory {
     return entry !== undefined && this.#isStored(entry) && this.#hasReached(entry, commitment) ? entry : undefined
   }
 
-  /** Recent statuses are available even if the transaction is not stored. */
+  /** Returns a recent status even if the transaction is not stored. */
   findStatus(signature: Uint8Array, searchStored: boolean): HistoryEntry | undefined {
     if (searchStored) this.assertStored()
     const entry = this.#read(signature)
@@ -42,7 +42,7 @@ export class NodeHistory {
     return isRecent || (searchStored && this.#isStored(entry)) ? entry : undefined
   }
 
-  /** Newest first. */
+  /** Yields the newest first. */
   *mentioning(address: Uint8Array, commitment: Commitment): Generator<HistoryEntry> {
     for (const entry of this.#deps.bank.history.mentioning(address)) {
       if (this.#isShown(entry) && this.#hasReached(entry, commitment)) yield this.#doctored(entry)
@@ -63,7 +63,7 @@ export class NodeHistory {
     throw new RpcError(rpcErrorCodes.transactionHistoryNotAvailable, message)
   }
 
-  /** A forged record is used only for a signature that never landed. */
+  /** Returns what the node claims. A forged record is used only for a signature that never landed. */
   #read(signature: Uint8Array): HistoryEntry | undefined {
     const { bank, behaviour, claimed } = this.#deps
     if (behaviour.nullAnswers === true || this.#hidden.has(byteKey(signature))) return undefined
@@ -95,7 +95,7 @@ export class NodeHistory {
   }
 }
 
-/** The schema has already checked the text. */
+/** Decodes a signature that the schema has already checked. */
 function signatureOf(text: string): Uint8Array {
   return decodeBase58(text, 64) ?? new Uint8Array(64)
 }

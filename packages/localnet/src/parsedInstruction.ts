@@ -29,7 +29,7 @@ interface Decoded {
   readonly parsed: Json
 }
 
-/** Undefined if the instruction is unsupported, or if the program would refuse the data. */
+/** Undefined if the instruction is unsupported or malformed. */
 function decode(name: ProgramName | undefined, data: Uint8Array, accounts: readonly string[]): Decoded | undefined {
   if (name === 'memo' || name === 'memoV1') return labelled('spl-memo', memoText(data))
   const source = { data: Buffer.from(data.buffer, data.byteOffset, data.length), accounts }
@@ -84,11 +84,14 @@ function decodeSystem({ data, accounts }: Source): Json | undefined {
 }
 
 interface TokenLayout extends AccountNames {
-  /** Data after the first byte: `amount` is a u64, `tokenAmount` a u64 and a byte of decimals, and `owner` an address. */
+  /**
+   * Data after the kind of the instruction: `amount` is a u64, `tokenAmount` a u64 and a byte of decimals, and `owner`
+   * an address.
+   */
   readonly data?: 'amount' | 'tokenAmount' | 'owner'
 }
 
-/** Layouts of the instructions of both token programs that move tokens or open an account, by their first byte. */
+/** Layouts of the supported instructions of both token programs, by their first byte. */
 const tokenLayouts: ReadonlyMap<number, TokenLayout> = new Map<number, TokenLayout>([
   [1, { type: 'initializeAccount', accounts: ['account', 'mint', 'owner', 'rentSysvar'] }],
   [3, { type: 'transfer', accounts: ['source', 'destination'], data: 'amount' }],
@@ -137,7 +140,10 @@ function decodeTokenParts(layout: TokenLayout, { data, accounts }: Source, field
   return authority === undefined ? undefined : partsOf(layout, accounts, { ...fields, ...amount, ...authority })
 }
 
-/** Signers after the authority mean that it is a multisig. Undefined without an authority. */
+/**
+ * Names the authority as nodes do. Signers after the authority mean that it is a multisig. Undefined without an
+ * authority.
+ */
 function authorityOf(type: string, [authority, ...signers]: readonly string[]): object | undefined {
   const name = type.startsWith('mintTo') ? 'mintAuthority' : 'authority'
   if (authority === undefined || signers.length === 0)

@@ -15,7 +15,8 @@ export interface PortPair {
 
 /**
  * Also listens on the next port, because web3.js v1 connects WebSockets to the next port unless it gets a `wsEndpoint`.
- * A requested port is used even if its successor is in use. A chosen port has a free successor.
+ * A requested port is used even if its successor is in use. Otherwise, up to ten ports are tried until the successor is
+ * free.
  */
 export async function listenOnPair(options: PortPairOptions): Promise<PortPair> {
   for (let tries = 1; ; tries++) {
@@ -30,7 +31,7 @@ export async function listenOnPair(options: PortPairOptions): Promise<PortPair> 
   }
 }
 
-/** Lets requests in progress finish, and cuts connections that are still open after 200 ms. */
+/** Lets requests in progress finish for 200 ms, then cuts connections that are still open. */
 export async function closeServers(servers: readonly Server[]): Promise<void> {
   await Promise.all(servers.map(closeServer))
 }
@@ -50,7 +51,7 @@ async function closeServer(server: Server): Promise<void> {
   await late
 }
 
-/** Undefined if the port is in use. */
+/** Undefined if the server cannot listen, for example because the port is in use. */
 async function listenSecond(host: string, port: number): Promise<Server | undefined> {
   const server = createServer((_, response) => {
     response.statusCode = 426

@@ -25,7 +25,7 @@ export class RequestWatch {
   #counts = new Map<string, number>()
   readonly #failures: { readonly rule: RequestFailure; left: number }[] = []
 
-  /** Returns the failure that applies to this call. Undefined: the call must not fail. */
+  /** Counts the call, and returns the failure that a test requested for it. Undefined: none was requested. */
   note(method: string): RequestFailure | undefined {
     if (method.startsWith('localnet_')) return undefined
     this.#counts.set(method, (this.#counts.get(method) ?? 0) + 1)

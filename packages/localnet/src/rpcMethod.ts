@@ -51,17 +51,17 @@ export interface Context {
   readonly minContextSlot?: number | null | undefined
 }
 
-/** The default is `finalized`, as on nodes. */
+/** Returns the requested commitment. The default is `finalized`, as on nodes. */
 export function commitmentOf(config: Context | null | undefined): Commitment {
   return config?.commitment ?? 'finalized'
 }
 
-/** Throws if the slot of the response is below `minContextSlot`. */
+/** Returns the slot of the response. Throws if it is below `minContextSlot`. */
 export function contextSlot(node: ChainNode, config: Context | null | undefined): number {
   return reachedSlot(node.slotAt(commitmentOf(config)), config)
 }
 
-/** Throws if the slot of the accounts is below `minContextSlot`. */
+/** Returns the accounts at the commitment. Throws if their slot is below `minContextSlot`. */
 export function contextState(node: ChainNode, config: Context | null | undefined): BankState {
   const state = node.state(commitmentOf(config))
   reachedSlot(state.slot, config)

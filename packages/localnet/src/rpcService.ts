@@ -22,14 +22,17 @@ export type RpcAnswer =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'failure'; readonly outcome: TransportFailure }
 
-/** Takes a request or a batch. Never throws. */
+/** Answers a request or a batch. Never rejects. */
 export async function answerText(deps: RpcServiceDeps, text: string): Promise<RpcAnswer> {
   const request = parseJson(text)
   if (request === undefined) return body(errorBody(null, new RpcError(rpcErrorCodes.parseError, 'Parse error')))
   return Array.isArray(request) ? answerBatch(deps, request) : answerOne(deps, request)
 }
 
-/** Answers the members in order, so that each member sees the effects of earlier members. */
+/**
+ * Answers the members in order, so that each member sees the effects of earlier members. A requested failure of one
+ * member is the answer to the batch.
+ */
 async function answerBatch(deps: RpcServiceDeps, batch: readonly unknown[]): Promise<RpcAnswer> {
   if (batch.length === 0 || batch.length > batchMax) {
     const message = `Invalid request: a batch has 1 to ${batchMax} members, not ${batch.length}`
@@ -84,7 +87,7 @@ function call(deps: RpcServiceDeps, { id, method, params, failure }: Call): Json
   }
 }
 
-/** Ignores transport failures, which have no JSON-RPC error. */
+/** Throws the requested error. Ignores transport failures, which have no JSON-RPC error. */
 function failAsAsked(failure: RequestFailure | undefined): void {
   if (failure === undefined || typeof failure.outcome === 'string') return
   throw new RpcError(failure.outcome.code, failure.outcome.message)
@@ -110,6 +113,6 @@ function body(json: Json): RpcAnswer {
   return { kind: 'body', json }
 }
 
-/** `getTransactions` of web3.js sends one member for each of up to 256 signatures. */
+/** Maximum members of a batch. `getTransactions` of web3.js sends one member per signature. */
 const batchMax = 256
 const membersPerTurn = 8

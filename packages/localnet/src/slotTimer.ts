@@ -13,7 +13,7 @@ export interface SlotTimer {
   stop(): Promise<void>
 }
 
-/** Slots missed by a sleeping machine are not added. */
+/** Advances the chain by one slot per period. Slots missed by a sleeping machine are not added. */
 export function startSlotTimer(options: SlotTimerOptions): SlotTimer {
   const stopped = new AbortController()
   const running = run(options, stopped.signal)

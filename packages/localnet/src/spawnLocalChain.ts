@@ -29,7 +29,7 @@ export interface SpawnedLocalChain {
   /** One URL per node. The JSON-RPC method `localnet_setNode` changes the behaviour of a node. */
   readonly rpcUrls: readonly string[]
   readonly pid: number
-  /** Resolves when the process has ended and its state is on disk. */
+  /** Resolves when the process has ended. With a `stateDirectory`, its state is on disk. */
   stop(): Promise<void>
 }
 
@@ -75,7 +75,7 @@ function compileCacheEnv(): NodeJS.ProcessEnv {
 
 const entryFile = fileURLToPath(new URL('chainProcess.ts', import.meta.url))
 
-/** The returned array always has the newest lines. */
+/** Logs the lines of the process. The returned array always has the newest lines. */
 function passLogOn({ stderr }: ChildProcess, log: Log): string[] {
   const lastWords: string[] = []
   const input = assertPresent(stderr, 'the process has a pipe for its log')
@@ -104,8 +104,8 @@ interface Waiting {
 }
 
 /**
- * The first message has the child's addresses. Without one within 60 s, kills the child and throws a `Fault` with the
- * reason.
+ * Returns the addresses from the child's first message. If the child ends or sends none within 60 s, kills it and
+ * throws a `Fault`.
  */
 async function waitUntilReady({ child, exited, lastWords }: Waiting): Promise<z.output<typeof readyMessage>> {
   const done = new AbortController()
@@ -126,7 +126,7 @@ async function waitUntilReady({ child, exited, lastWords }: Waiting): Promise<z.
   }
 }
 
-/** SIGKILL after 10 s loses nothing, because acknowledged data is already on disk. */
+/** Kills a process that has not ended after 10 s. Acknowledged data of a stored chain is already on disk. */
 async function stopChild(child: ChildProcess, exited: Promise<string>): Promise<void> {
   child.kill('SIGTERM')
   const late = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)

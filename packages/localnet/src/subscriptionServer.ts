@@ -25,7 +25,7 @@ export interface SubscriptionServer {
   close(): void
 }
 
-/** Supports only `signatureSubscribe`, with which clients wait for a confirmation. */
+/** Supports only subscriptions to signatures, with which clients wait for a confirmation. */
 export function createSubscriptionServer(deps: SubscriptionServerDeps): SubscriptionServer {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax })
   return {

@@ -8,7 +8,7 @@ import { type ExecutionOutcome, outcomeOf } from './executionOutcome.ts'
  * off, because their form does not fit this chain.
  */
 
-/** Without the rent epoch: litesvm returns 0 for every account. */
+/** Omits the rent epoch, because litesvm returns 0 for every account. */
 export interface AccountState {
   readonly lamports: bigint
   readonly owner: Uint8Array
@@ -50,7 +50,7 @@ export interface Svm {
   setClock(state: Pick<SlotState, 'slot' | 'timeSeconds'>): void
   addProgram(address: Uint8Array, elf: Uint8Array): void
   rentExemptLamports(dataLength: number): bigint
-  /** The snapshot has more than a megabyte. */
+  /** Returns a snapshot of more than a megabyte. */
   snapshot(): Uint8Array
 }
 

@@ -24,7 +24,7 @@ export interface BalanceSource {
 
 /**
  * Agave's collector reports token balances only if a token program is among the accounts, and never for an account that
- * is called as a program. So a transaction that moves tokens only inside a CPI has token balances.
+ * is called as a program.
  */
 export function collectBalances(transaction: ResolvedTransaction, source: BalanceSource): Balances {
   const { keys, invoked } = transaction

@@ -59,7 +59,7 @@ export function rulesOf({ chatServers, chatLimits }: Pick<ChatDeps, 'chatServers
   }
 }
 
-/** A payment is valid only for the returned variant. Undefined: the model has the standard price. */
+/** Returns the model as variant if the model has a separate price. Undefined: the model has the standard price. */
 export function variantOf({ chatLimits }: Chat, model: string | undefined): string | undefined {
   return model !== undefined && chatLimits.modelPrices.has(model) ? model : undefined
 }

@@ -34,7 +34,7 @@ export function usageOf({ messages, tokensMax, reply, reported }: Answered): Usa
   }
 }
 
-/** Returns 1 if the budget does not cover one output token, because the charge is capped at the budget. */
+/** Returns the output tokens that the budget covers, but at least 1, because the charge is capped at the budget. */
 export function affordableTokens(
   price: MeteredPrice,
   { messages, budgetMicroUsd }: { readonly messages: readonly ChatMessage[]; readonly budgetMicroUsd: bigint },

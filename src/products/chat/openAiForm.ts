@@ -61,7 +61,7 @@ const neutralOfMessage: ReadonlyMap<string, (value: unknown) => boolean> = new M
   ['annotations', isEmptyList],
 ])
 
-/** `null` counts as absent, as in OpenAI's API. */
+/** Removes members without effect. `null` counts as absent, as in OpenAI's API. */
 export function withoutNeutral(input: unknown): unknown {
   if (!isObject(input)) return input
   const order = keep(input, neutral)

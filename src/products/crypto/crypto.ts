@@ -149,7 +149,7 @@ function historyOf(range: CryptoHistoryQuery['range'], query: CryptoQuery, sold:
   return { ...query, range, coinGeckoId: query.coin?.coingecko ?? unlistedId, price: sold?.price }
 }
 
-/** Keeps the symbol as the caller wrote it: XBT stays XBT, although BTC was fetched. */
+/** Keeps the requested symbol, in capitals: XBT stays XBT, although BTC was fetched. */
 function dataOf({ details: isDetailed }: CryptoOrder, { query, found }: AnsweredQuery<CryptoQuery, CryptoPrice>) {
   const { symbol: answered, ...figures } = found.data
   return {

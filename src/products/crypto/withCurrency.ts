@@ -8,7 +8,10 @@ import type { AnswerSource, Found } from '../../sourcing/source.ts'
 
 type Rates = AnswerSource<RatesQuery, ExchangeRates>
 
-/** The order fails if the sources do not agree on a rate, because no source would confirm the converted amounts. */
+/**
+ * An order in another currency than dollars fails if the sources do not agree on a rate, because no source would
+ * confirm the converted amounts.
+ */
 export function withCurrency(handler: ProductHandler<CryptoOrder>, rates: Rates): ProductHandler<CryptoOrder> {
   return {
     ...handler,

@@ -73,7 +73,10 @@ export interface ArticleSummary {
   readonly polledAtMs: ReadonlyMap<string, number>
 }
 
-/** Answers from the store. If it has too few articles for words without a category, a provider is searched first. */
+/**
+ * Answers from the store. If it has too few articles for words without a category, a provider is searched first, unless
+ * it was searched recently.
+ */
 export interface NewsSearch {
   /** The product is unavailable until the first call has ended. */
   refresh(): Promise<void>

@@ -26,7 +26,7 @@ interface Rendering<Order extends Json> {
   readonly describe: (bytes: Uint8Array, order: Order) => Promise<{ readonly [field: string]: Json }>
 }
 
-/** While the queue is long, the product refuses new quotes, but a caller who has paid waits. */
+/** Creates a handler. While the queue is long, it refuses new quotes, but a caller who has paid waits. */
 export function openRendered<Order extends Json>(deps: RenderDeps, rendering: Rendering<Order>): ProductHandler<Order> {
   const { renderer, artifacts } = deps
   return {

@@ -139,7 +139,10 @@ function checkDemo({ location, current }: WeatherData, { expect }: DemoCaller): 
 
 type Geocoding = AnswerSource<PlaceQuery, FoundPlace>
 
-/** Positions of places outside the local list. An answer is fresh for a day, because places do not move. */
+/**
+ * Creates a source of positions of places outside the local list. An answer is fresh for a day, because places do not
+ * move.
+ */
 function createGeocoding(deps: ProviderDeps): Geocoding {
   return createSource<PlaceQuery, FoundPlace>(deps, {
     what: 'the position of a city',

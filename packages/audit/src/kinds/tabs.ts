@@ -72,7 +72,7 @@ interface DepositKey {
 
 const deposits = new StateDocument('deposits', () => new Map<string, DepositKey>())
 
-/** The deposits by the stream of their payment. */
+/** Returns the deposits by the stream of their payment. */
 export function depositsOf(state: AuditState): ReadonlyMap<string, DepositKey> {
   return deposits.of(state)
 }

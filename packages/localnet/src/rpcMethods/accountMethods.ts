@@ -40,7 +40,7 @@ export function accountMethods(node: ChainNode): RpcMethods {
       z.tuple([z.array(addressParam).max(addressesMax), accountConfig.optional()]),
       ([addresses, config]) => {
         const state = contextState(node, config)
-        // Use base64 by default, as nodes do for this method only.
+        // Use base64 by default, as nodes do for this method.
         const style = { ...config, encoding: config?.encoding ?? 'base64' }
         const accounts = addresses.map((address) => accountOrNull(state.account(address), style))
         return inContext(state.slot, accounts)

@@ -51,7 +51,7 @@ interface SendOptions {
   readonly commitment: Commitment
 }
 
-/** Executes immediately, without a queue, so the outcome is known when the signature is returned. */
+/** Executes the transaction immediately, without a queue, unless the node withholds it or it can no longer land. */
 function send(node: ChainNode, transaction: ChainTransaction, options: SendOptions): Json {
   const signature = encodeBase58(assertPresent(transaction.signatures[0], 'the reader insists on a signature'))
   const { bank } = node
@@ -74,7 +74,7 @@ function preflight(node: ChainNode, transaction: ChainTransaction, commitment: C
   if (outcome.error !== null) throw preflightFailure(outcome)
 }
 
-/** As on a real node, a failed lookup is an error of the parameters. */
+/** Resolves the lookups. As on a real node, a failed lookup is an error of the parameters. */
 export function resolveOrRefuse(
   node: ChainNode,
   transaction: ChainTransaction,

@@ -57,7 +57,7 @@ export function simulateMethods(node: ChainNode): RpcMethods {
 
 type SimulationJson = Readonly<Record<string, Json>>
 
-/** The engine ignores the blockhash, so `replaceRecentBlockhash` changes only the response. */
+/** Simulates with the original blockhash, because the engine ignores it. */
 function simulate(node: ChainNode, transaction: ChainTransaction, config: SimulateConfig): SimulationJson {
   const resolved = resolveOrRefuse(node, transaction, commitmentOf(config))
   const addresses = config?.accounts?.addresses ?? []
@@ -90,7 +90,7 @@ function reportJson({ transaction, outcome, before, after }: SimulationReport, c
   }
 }
 
-/** If the transaction fails, each account is null. */
+/** Returns the requested accounts after the simulation. If the transaction fails, each account is null. */
 function accountsJson(before: BankState, report: SimulationReport, config: SimulateConfig): Json {
   const asked = config?.accounts
   if (asked === null || asked === undefined) return null

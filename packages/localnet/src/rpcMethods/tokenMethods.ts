@@ -16,7 +16,7 @@ import { accountConfig } from './accountMethods.ts'
 const tokenFilter = z.union([z.object({ mint: addressParam }), z.object({ programId: addressParam })])
 
 /**
- * Uses an index, so the time depends on the number of results, not on the number of all token accounts. Error messages
+ * Uses an index, so the time depends on the number of the owner's accounts, not of all token accounts. Error messages
  * are those of Agave.
  */
 export function tokenMethods(node: ChainNode): RpcMethods {
@@ -71,7 +71,7 @@ function tokenAccountBalance(state: BankState, address: Uint8Array): Json {
   return tokenAmountJson(account.amount, mintAt(state, account.mint).decimals)
 }
 
-/** Throws for a missing mint, because an amount cannot be shown without its decimals. */
+/** Throws if the account is missing or is not a mint. */
 function mintAt(state: BankState, address: Uint8Array): Mint {
   const found = state.account(address)
   if (found === undefined) throw invalidParams('Invalid param: could not find mint')

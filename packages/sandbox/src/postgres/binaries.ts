@@ -7,7 +7,7 @@ import { z } from 'zod'
 const setDatabaseUrl =
   'Set DATABASE_URL to your own Postgres (15 or newer) and Tollbook will not start the embedded one.'
 
-/** Packages with binaries exist for Linux with glibc and for macOS. */
+/** Returns the directory of the package with the binaries. Packages exist for Linux with glibc and for macOS. */
 export function findPackage(platform = `${process.platform}-${process.arch}`): string {
   if (platform.startsWith('win32')) {
     throw new Fault(`the embedded Postgres does not run on Windows: use WSL. ${setDatabaseUrl}`, { retryable: false })

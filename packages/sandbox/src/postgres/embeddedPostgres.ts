@@ -31,7 +31,7 @@ export interface EmbeddedPostgres {
   urlFor(options: DatabaseLogin): string
   /** Call it last, because a fast shutdown ends all open sessions. Resolves when Postgres has ended. */
   stop(): Promise<void>
-  /** Kills Postgres by SIGKILL without a restart, like a crash of the machine. The data directory remains. */
+  /** Kills Postgres by SIGKILL without a restart. The data directory remains. */
   kill(): Promise<void>
 }
 
@@ -61,8 +61,8 @@ const ourSettings = {
 }
 
 /**
- * The server is restarted if it ends, and shut down when this process ends. A pool needs an `error` handler, because a
- * stop or restart closes its idle connections.
+ * Starts a server that is restarted if it ends, and shut down when this process ends. A pool needs an `error` handler,
+ * because a stop or restart closes its idle connections.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   await using opened = new AsyncDisposableStack()

@@ -3,8 +3,9 @@ import { Fault } from '@tollbook/core/fault'
 import { randomBytesOf } from '@tollbook/core/id'
 
 /**
- * Chooses a port below the range for outgoing connections (Linux: 32,768, macOS: 49,152). In that range, a client that
- * reconnects while Postgres restarts could get the port as its own, connect to itself, and block the restart.
+ * Returns the wanted port if it is free. For 0, chooses one below the range for outgoing connections (Linux: 32,768,
+ * macOS: 49,152). In that range, a client that reconnects while Postgres restarts could get the port as its own,
+ * connect to itself, and block the restart.
  */
 export async function choosePort(wanted: number): Promise<number> {
   if (wanted !== 0) {

@@ -53,7 +53,7 @@ export async function launchPostmaster(options: LaunchOptions): Promise<Postmast
   throw new Fault(`Postgres ${await ended} before it was ready: ${said}`, { retryable: transientObstacle.test(said) })
 }
 
-/** Includes recovery after a crash, which replays at most one checkpoint interval. */
+/** Includes recovery after a crash. */
 const startTimeoutMs = 120_000
 const lastWordsTimeoutMs = 500
 
@@ -88,8 +88,8 @@ function startWatchdog(account: SystemUser, pid: number): ChildProcess {
 }
 
 /**
- * The caller has the lock of the directory, so a postmaster that runs there has lost its owner. Its watchdog has not
- * ended it yet, or was killed too.
+ * Ends a postmaster of Tollbook that still runs in the directory. Because the caller has the lock, that postmaster has
+ * lost its owner. Throws if another Postgres runs there.
  */
 export async function endEarlierPostmaster(dataDirectory: string, log: Log): Promise<void> {
   const file = join(dataDirectory, 'postmaster.pid')
@@ -129,7 +129,7 @@ interface ShutDownOptions {
   readonly log: Log
 }
 
-/** Each of the three signals preserves committed data. */
+/** Sends up to three signals, each of which preserves committed data. Throws if the process still runs. */
 async function shutDown({ pid, ended, log }: ShutDownOptions): Promise<void> {
   if ((await firstWithin(0, [ended])) !== undefined) return
   for (const { signal, waitMs } of shutDownSteps) {

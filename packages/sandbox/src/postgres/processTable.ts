@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 /**
- * On Linux a zombie has no command line and counts as ended, because it holds no resources. `kill -0` still finds a
- * zombie.
+ * Undefined if the process has ended. On Linux a zombie has no command line and counts as ended, because it holds no
+ * resources. `kill -0` still finds a zombie.
  */
 export async function findCommandLine(pid: number): Promise<string | undefined> {
   const commandLine = process.platform === 'linux' ? await readInProc(pid) : await readWithPs(pid)

@@ -14,7 +14,7 @@ export interface SupervisorDeps {
 export interface Supervisor {
   readonly pid: () => number
   readonly stop: () => Promise<void>
-  /** SIGKILL without a restart simulates a crash of the machine. */
+  /** Sends SIGKILL, without a restart. */
   readonly kill: () => Promise<void>
 }
 

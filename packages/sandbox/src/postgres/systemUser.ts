@@ -37,8 +37,8 @@ async function readNobody(): Promise<{ readonly uid: number; readonly gid: numbe
 }
 
 /**
- * Runs one program. This trial detects obstacles that mode bits do not show: access lists, noexec mounts, a missing
- * glibc.
+ * Returns the first account that can run one program here. This trial detects obstacles that mode bits do not show:
+ * access lists, noexec mounts, a missing glibc.
  */
 export async function findAccount(binaries: string, dataDirectory: string): Promise<SystemUser> {
   const obstacles: string[] = []

@@ -56,7 +56,7 @@ const titles: Readonly<Record<string, readonly string[]>> = {
 }
 
 const minuteMs = 60 * 1000
-// Interval after which each title appears again with a new URL, so that there are always news items of today.
+// Interval after which each title appears again with a new URL, so that there is always recent news.
 const repeatsMs = 6 * 60 * minuteMs
 const spacingMs = 13 * minuteMs
 

@@ -26,7 +26,7 @@ const yearMs = 365.25 * 24 * hourMs
 // Time from the start of the year to the coldest day of the northern hemisphere.
 const coldestMs = 15 * 24 * hourMs
 
-/** The weather is invented for any place on earth: warm at the equator, warmer at noon, cold in winter. */
+/** The weather is invented for any place on earth: warm at the equator, warmest in the early afternoon, cold in winter. */
 export function weatherAt({ latitude, longitude }: Place, atMs: number) {
   const seed = `${latitude.toFixed(1)} ${longitude.toFixed(1)}`
   const inland = 18 * Math.min(1, Math.abs(latitude) / 60)

@@ -40,7 +40,7 @@ export const coins = rows.map(
   },
 )
 
-/** The oldest bar comes first. */
+/** Returns the oldest bar first. */
 export function barsOf(coin: Coin, endMs: number, { intervalMs, count }: { intervalMs: number; count: number }) {
   return Array.from({ length: count }, (_, at) => {
     const barEndMs = endMs - (count - 1 - at) * intervalMs

@@ -43,7 +43,7 @@ export function priceAt({ symbol, price }: Listing, atMs: number): number {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Weekdays are counted in UTC, oldest first. The last bar may not have ended. */
+/** Returns a bar for each of the last weekdays in UTC, oldest first. The last bar may not have ended. */
 export function barsOf(listing: Listing, nowMs: number, count: number) {
   const todayMs = nowMs - (nowMs % dayMs)
   // Start with twice as many days, which contain enough weekdays. Two more days are needed for a count of one at a

@@ -22,8 +22,7 @@ export async function openSampleServer(provider: SampleProvider, clock: Clock): 
     response.writeHead(reply.status, { 'content-type': reply.contentType }).end(reply.body)
   }
   const server = createServer((request, response) => {
-    // Close the connection after an error. Only Tollbook sends requests here, so the connection was lost or the body is
-    // too long.
+    // Close the connection after an error, for example if the body is too long.
     void respond(request, response).catch(() => response.destroy())
   })
   const port = await listen(server, { host, port: 0 })

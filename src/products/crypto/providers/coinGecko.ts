@@ -32,7 +32,7 @@ const market = z.object({
 const markets = z.array(z.unknown()).max(250)
 type CoinMarket = z.infer<typeof market>
 
-/** Prices in US dollars, by symbol or id. Several coins can share a symbol. */
+/** Creates a provider of prices in US dollars, by symbol or id. Several coins can share a symbol. */
 export function createCoinGecko(deps: ProviderDeps, upstream: Upstream = openCoinGecko(deps)): CryptoProvider {
   return {
     ...ofUpstream(upstream),

@@ -25,7 +25,7 @@ const renewedMs = 30 * minute
 
 const rows = z.array(z.tuple([z.number(), z.number(), z.number(), z.number(), z.number()])).max(250)
 
-/** Histories in dollars, without volume. CoinGecko dates a bar by its end. */
+/** Creates a provider of histories in dollars, without volume. CoinGecko dates a bar by its end. */
 export function createCoinGeckoHistory(upstream: Upstream, clock: Clock): CryptoHistoryProvider {
   return {
     ...ofUpstream(upstream),

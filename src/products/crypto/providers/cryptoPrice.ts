@@ -113,7 +113,7 @@ export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): O
 
 const nameCharactersMax = 64
 
-/** Returns an empty text for markup or a long text, so that the id is then sold as the name. */
+/** Returns a name that is plain text. Empty for markup or a long text, so that the id is then sold as the name. */
 function plainName(text: string): string {
   const said = text.normalize('NFKC').trim()
   const isPlain =

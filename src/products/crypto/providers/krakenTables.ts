@@ -68,7 +68,10 @@ const table = z.object({
   result: z.record(z.string(), z.union([z.array(row).max(1_000), z.number()])).optional(),
 })
 
-/** Histories in dollars. The volume is the volume at Kraken only, in coins. The last bar is still running. */
+/**
+ * Creates a provider of histories in dollars. The volume is the volume at Kraken only, in coins. The last bar is still
+ * running.
+ */
 export function createKrakenHistory(upstream: Upstream, clock: Clock): CryptoHistoryProvider {
   return {
     ...ofUpstream(upstream),

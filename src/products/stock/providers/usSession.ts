@@ -11,7 +11,10 @@ const dateFormat = new Intl.DateTimeFormat('en-US', {
   day: 'numeric',
 })
 
-/** Undefined outside a session. Public holidays are treated as trading days. */
+/**
+ * Returns the opening time of the session that is running. Undefined outside a session. Public holidays are treated as
+ * trading days.
+ */
 export function usSessionSinceMs(nowMs: number): number | undefined {
   const session = sessionOfDay(nowMs)
   return session !== undefined && nowMs >= session.opensMs && nowMs < session.closesMs ? session.opensMs : undefined

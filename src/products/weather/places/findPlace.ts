@@ -50,7 +50,7 @@ export function findPlace(gazetteer: Gazetteer, text: string): PlaceSearch {
   return answer(within(gazetteer, queryOf(1)), queryOf(1))
 }
 
-/** If no city is near, the name is the position, and the country is empty. */
+/** Returns the nearest city. If none is near, the name is the position, and the country is empty. */
 export function placeNear(
   gazetteer: Gazetteer,
   { latitude, longitude }: Pick<PlaceRecord, 'latitude' | 'longitude'>,

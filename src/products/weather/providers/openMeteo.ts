@@ -36,7 +36,7 @@ export function openOpenMeteo(deps: ProviderDeps, setting: keyof typeof hosts) {
   return { upstream, keyField: apiKey === undefined ? {} : { apikey: apiKey } }
 }
 
-/** Models compute the weather of any place on Earth, for the grid cell around the place. */
+/** Creates a provider for any place on Earth. Models compute the weather for the grid cell around the place. */
 export function createOpenMeteo(deps: ProviderDeps): Provider<WeatherQuery, WeatherReport> {
   const { upstream, keyField } = openOpenMeteo(deps, 'OPEN_METEO')
   return {

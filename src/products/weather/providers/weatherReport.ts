@@ -129,7 +129,7 @@ export function coordinate(degrees: number): string {
   return String(Number(degrees.toFixed(4)) + 0)
 }
 
-/** `degreesMax` depends on the provider's grid: an answer is for the grid cell around the position. */
+/** Refuses an answer for another position. `degreesMax` depends on the provider's grid, whose cells an answer describes. */
 export function refuseElsewhere(
   asked: Pick<WeatherQuery, 'latitude' | 'longitude'>,
   answered: { readonly latitude?: number | undefined; readonly longitude?: number | undefined },

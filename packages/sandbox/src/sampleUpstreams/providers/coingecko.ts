@@ -41,7 +41,7 @@ function ratesOf(nowMs: number) {
   ])
 }
 
-/** Several coins may have the same symbol. */
+/** Returns the coins with a requested id or symbol. Several coins may have the same symbol. */
 function chosen(query: URLSearchParams): readonly Coin[] {
   const [ids, symbols] = [listOf(query, 'ids'), listOf(query, 'symbols')]
   return coins.filter(({ id, symbol }) => ids.includes(id) || symbols.includes(symbol.toLowerCase()))

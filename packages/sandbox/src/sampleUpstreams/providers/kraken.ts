@@ -2,7 +2,7 @@ import { barsOf, type Coin, coins, figuresOf } from '../coins.ts'
 import { type Currency, currencies } from '../currencies.ts'
 import { json, type SampleProvider } from '../sampleProvider.ts'
 
-/** Like Kraken, reports errors with status 200, and the key of a pair in the answer differs from the requested pair. */
+/** Like Kraken, reports errors with status 200, and the key of a pair in the answer may differ from the requested pair. */
 export const kraken: SampleProvider = ({ path, query, nowMs }) => {
   const pairs = (query.get('pair') ?? '').split(',')
   if (path === '/0/public/OHLC') return historyOf(pairs[0] ?? '', query, nowMs)

@@ -44,7 +44,7 @@ interface Wanted {
   readonly country: string | undefined
 }
 
-/** A name of two letters must match completely, a longer one at its beginning only. */
+/** A name of two letters must match completely. A longer name must match only at the beginning. */
 function isMeant(one: SampleCity, { name, area, country }: Wanted): boolean {
   const own = one.name.toLowerCase()
   const matches = name.length === 2 ? own === name : own.startsWith(name)
