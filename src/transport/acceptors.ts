@@ -14,8 +14,8 @@ const acceptorsCount = process.platform === 'linux' ? 16 : 1
 const backlog = 4_096
 
 /**
- * The kernel distributes new connections between the sockets (SO_REUSEPORT). Returns the additional sockets. Rejects if
- * the port is in use.
+ * Listens with several sockets, between which the kernel distributes new connections (SO_REUSEPORT). Outside of Linux
+ * there is only one socket. Returns the additional sockets. Rejects if the port is in use.
  */
 export async function listenWithAcceptors(server: Server, { host, port }: Address): Promise<readonly Server[]> {
   if (acceptorsCount === 1) {
@@ -66,7 +66,7 @@ export async function isListening({ host, port }: Address): Promise<boolean> {
   return answers
 }
 
-/** Undefined if a server can listen on some port of the host. */
+/** Returns the error, or undefined if a server can listen on some port of the host. */
 export async function findHostProblem(host: string): Promise<string | undefined> {
   const server = createServer()
   try {

@@ -18,7 +18,8 @@ export type Admission = ReturnType<typeof createAdmission>
 type Group = Purpose | 'payer' | 'proven'
 
 const shareOfLimit = 1 / 2
-// Maximum of requests in progress from addresses that have paid.
+// Maximum of requests in progress in the group of known payers. Further requests of payers count as requests of
+// strangers.
 const payersMax = 500
 // Reads per window of 100 ms that the count of reads never refuses. They are enough for the files of a page.
 const readsMin = 20

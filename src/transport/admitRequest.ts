@@ -11,7 +11,7 @@ import type { Connections } from './connections.ts'
 import { headerOf, pathOf } from './requestHead.ts'
 import { send } from './send.ts'
 
-/** The products and rails determine the purpose of a request. */
+/** Admission control, with the products, rails and routes that determine the purpose of a request. */
 export interface AdmitDeps {
   readonly admission: Admission
   readonly connections: Connections
@@ -47,8 +47,8 @@ export function limitAddressOf(deps: AdmitDeps, request: IncomingMessage): strin
 }
 
 /**
- * Proofs of any rail have priority over requests for a price, in a separate share, because anyone can send the header
- * of a proof. A message that is long enough for a payment counts as a proof until its body is read.
+ * A request with the header of a proof counts in a separate share, because anyone can send this header. A message that
+ * is long enough for a payment counts as a proof until its body is read.
  */
 function purposeOf({ sales, findSold, messages = [] }: AdmitDeps, request: IncomingMessage): Purpose {
   const asked: RailRequest = { mount: undefined, header: (name) => headerOf(request, name) }
@@ -59,7 +59,7 @@ function purposeOf({ sales, findSold, messages = [] }: AdmitDeps, request: Incom
 }
 
 // A call with a payment of x402 or MPP has 2 kB or more, and a call without one has less than 1 kB. A flood of unpaid
-// calls is therefore refused before its bodies are read.
+// calls can therefore be refused before its bodies are read.
 const paymentBytesMin = 1_000
 
 function hasRoomForPayment({ headers }: IncomingMessage): boolean {

@@ -84,7 +84,7 @@ export function createAllowances(now: () => number) {
     spent.refusedSinceMs = undefined
     return false
   }
-  /** Undefined if neither the address nor its network has used up its allowance. */
+  /** Undefined if the address has earned work, or if neither the address nor its network has used up its allowance. */
   const findSpent = (address: string): SpentAllowance | undefined =>
     earnings.has(address)
       ? undefined
@@ -110,7 +110,7 @@ export function createAllowances(now: () => number) {
         byAddress.set(key, spent)
       }
     },
-    /** 5 to 20, growing while the address is refused. 0 if it is not refused. */
+    /** Returns 5 to 20 seconds, growing while the address is refused, or 0 if it is not refused. */
     restSeconds(address: string): number {
       const spent = findSpent(address)
       if (spent === undefined) return 0
@@ -118,7 +118,7 @@ export function createAllowances(now: () => number) {
       return restSteps.findLast((step) => refusedSeconds >= step) ?? restSteps[0]
     },
     hasEarned: earnings.has,
-    /** Also clears the counted work of the address. */
+    /** Gives the address earned work, and clears the work that was counted for it. */
     reward(address: string, priceMicroUsd: bigint): void {
       const [forgiven, network] = [byAddress.get(address), byAddress.get(networkKey(address) ?? '')]
       if (forgiven !== undefined && network !== undefined) network.units -= Math.min(network.units, forgiven.units)
@@ -132,7 +132,7 @@ export function createAllowances(now: () => number) {
       passes.units++
       return false
     },
-    /** Allowances grow while the instance is calm. */
+    /** Called after each window. Allowances grow while the instance is calm; `spend` shrinks them after busy windows. */
     adapt(isBusy: boolean): void {
       wasBusy = isBusy
       ofWindow = 0

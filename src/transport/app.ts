@@ -27,8 +27,8 @@ export interface AppDeps extends Omit<PaidDeps, 'findSold'>, Omit<FreeDeps, keyo
 }
 
 /**
- * An overloaded instance refuses a request before Koa does any work. The other checks run in the published order:
- * framing, path, method, rate, load.
+ * Refuses requests to an overloaded instance before Koa routes them, except health checks. The other checks run in the
+ * published order: framing, path, method, rate, load.
  */
 export function createApp(app: AppDeps): Handler {
   const paths = paidPaths(app)

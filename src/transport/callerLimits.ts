@@ -33,7 +33,7 @@ const quotesBeyondMax = 10
 const bytesPerQuote = 900
 const everyone = 'all'
 
-/** Requests are counted over all instances. A limit with maximum 0 is off. */
+/** All instances share the counts, except those of `beside` and `beyond`. A limit with maximum 0 is off. */
 export function createCallerLimits(config: CallerLimitConfig, deps: CallerLimitDeps) {
   const { quoteTtlMs } = config
   const limit = (name: string, max: number, windowMs: number) => createRateLimit({ name, max, windowMs }, deps.nowMs)
@@ -91,7 +91,7 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
       const ofAddress = take(limits.quotes, address)
       if (!ofAddress.isAllowed)
         return refuseBeyond(limits.quotes, ofAddress, 'this client address has too many unpaid quotes; pay one of them')
-      // A quote without a payer is not stored, so the wallet limits do not apply.
+      // A quote without a payer is not stored, so the limits of the wallet and of all callers do not apply.
       return payer === undefined ? undefined : (takeWalletQuote(payer) ?? takeOpenQuote())
     },
     /**

@@ -31,7 +31,7 @@ const messages: ReadonlyMap<string, string> = new Map([
   ['HPE_UNEXPECTED_CONTENT_LENGTH', 'Content-Length must be given once'],
 ])
 
-/** Koa never receives a request that Node could not parse. */
+/** Answers a request that Node could not parse, because Koa never receives it. */
 export function answerClientError({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
   if (code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

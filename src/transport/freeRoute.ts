@@ -9,12 +9,12 @@ import type { FileBody } from './sendConditionally.ts'
 export interface FreeRoute {
   /** An exact path, or one that ends in one or several variable segments: `/artifacts/:name`, `/tile/*path`. */
   readonly path: string
-  /** The limits of callers do not apply to health checks. */
+  /** The limits of callers apply to health checks only above a rate that no monitor reaches. */
   readonly isProbe?: true
   /** Absent: the usual form of the service. */
   readonly errorForm?: ErrorForm
   serve(facts: FreeRequest): Promise<FreeAnswer>
-  /** Absent: the route is read-only. */
+  /** Absent: POST is refused. */
   readonly post?: (action: FreeAction) => Promise<FreeAnswer>
   readonly remove?: (facts: FreeRequest) => Promise<FreeAnswer>
 }
@@ -25,7 +25,7 @@ export interface FreeAction extends FreeRequest {
 
 /** Each route parses the values that it uses. */
 export interface FreeRequest {
-  /** As reported by trusted proxies. */
+  /** The client's address: that of the connection, or the address that trusted proxies report. */
   readonly address: string
   /** As sent. Empty if the route has an exact path. */
   readonly segment: string
@@ -44,8 +44,8 @@ export interface FreeRequest {
 
 export interface FreeAnswer extends Omit<Answer, 'body'> {
   /**
-   * Text, bytes and streams are sent unchanged. A public body has an entity tag and compressed forms. A file supports
-   * ranges.
+   * Text, bytes and streams are sent unchanged, except errors, which get the error form of the route. A public body has
+   * an entity tag and compressed forms. A file supports ranges.
    */
   readonly body: string | Buffer | Readable | PublicBody | FileBody
 }

@@ -7,7 +7,7 @@ import { createRateLimit, type RateLimit, type RateLimitRule, sharedCountsOf } f
  */
 export const clientsPerNetwork = 16
 
-/** Also limits the IPv6 network of 48 bits, to 16 times as much. */
+/** Limits each client, and each IPv6 network of 48 bits to 16 times as much. */
 export function createClientLimit(rule: RateLimitRule, nowMs: () => number): RateLimit {
   const clients = createRateLimit(rule, nowMs)
   const networks = createRateLimit({ ...rule, name: `${rule.name}-48`, max: rule.max * clientsPerNetwork }, nowMs)

@@ -31,14 +31,14 @@ export function openVisit(deps: VisitDeps, { context, pass }: { readonly context
     },
   }
   return {
-    /** Does not depend on the wire format. */
+    /** Facts for the sale, which do not depend on the wire format. */
     facts,
     /** Called when the request has fully arrived. Returns false if the instance is overloaded. */
     enter(): boolean {
       permit = takePermit(deps, context)
       return permit !== undefined
     },
-    /** Called when a paid answer is handed over for sending, or a streamed answer has ended. */
+    /** Logs a paid answer. Does nothing for an answer without a dispatch. */
     served(endpoint: string, dispatch: Dispatch | undefined): void {
       if (dispatch === undefined) return
       const { wallet, reference, position, isReplay } = dispatch

@@ -37,7 +37,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** A name with unusual characters is replaced by a fixed text, because logs and pages show the message. */
+/** A long name, or one with unusual characters, is replaced by a fixed text, because logs and pages show the message. */
 export function shownName(name: string): string {
   return /^[A-Za-z0-9_-]{1,40}$/.test(name) ? name : '(unknown name)'
 }

@@ -6,7 +6,7 @@ import { sha256 } from '@tollbook/core/digest'
 export const contentCodings = ['br', 'gzip'] as const
 export type ContentCoding = (typeof contentCodings)[number]
 
-/** Prepared once and sent many times. */
+/** A body that is prepared once and sent many times. */
 export interface PublicBody {
   readonly bytes: Buffer
   /** Without quotes. All instances use the same tag for the same content. */

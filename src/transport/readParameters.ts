@@ -18,7 +18,7 @@ interface Sent {
   readonly header: (name: string) => string | undefined
 }
 
-/** Later code does not check the parameters again. */
+/** Checks all parameters of the request, so that later code does not check them again. */
 export function readParameters(endpoint: Endpoint, sent: Sent): CheckedOrder | Answer {
   const { queryText, path, body, header } = sent
   const headers = passedHeaders(endpoint, header)
@@ -60,7 +60,7 @@ type Whole = 'query' | 'body' | 'arguments'
 
 type Values = Readonly<Record<string, Json>>
 
-/** Also returns the path that the same request over HTTP would have. */
+/** Reads the arguments of a call without HTTP. Also returns the path that the same order would have over HTTP. */
 export function readArguments(endpoint: Endpoint, values: Values) {
   const names = segmentNames(endpoint.path)
   const sent = names.map((name) => asSegment(values[name]))
@@ -79,7 +79,7 @@ function asText(value: Json): Json {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 }
 
-/** Returns an empty text, which every path refuses, for a value without an encoding. */
+/** Returns the value percent-encoded. A value without an encoding becomes an empty text, which every path refuses. */
 function asSegment(value: Json | undefined): string {
   const text = value === undefined ? '' : asText(value)
   return typeof text === 'string' && text.isWellFormed() ? encodeURIComponent(text) : ''

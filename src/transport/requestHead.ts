@@ -19,7 +19,7 @@ export function headerOf({ headers }: IncomingMessage, name: string): string | u
 // Longer headers are not parsed, because that takes as much time as several requests.
 const negotiatedCharactersMax = 1_024
 
-/** False for a header such as `Accept` that is too long to be parsed. It then counts as absent. */
+/** False if the header, such as `Accept`, is too long to be parsed. The header then counts as absent. */
 export function isNegotiable({ req }: Pick<Context, 'req'>, name: string): boolean {
   return String(req.headers[name] ?? '').length <= negotiatedCharactersMax
 }

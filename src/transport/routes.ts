@@ -28,7 +28,7 @@ async function serveRoute({ route, segments }: FoundRoute<Route>, context: Conte
   if (errorForm !== undefined) formErrors(context, errorForm)
   // Metrics count the pattern instead of the path, because a caller must not be able to create new series.
   context.state['route'] = path
-  // HEAD is not served as GET, because it would sell an answer without a body.
+  // HEAD needs an entry in `methods`, because serving it as GET would sell an answer without a body.
   if (!methods.includes(context.method)) return refuseMethod(context, methods)
   await serve(context, segments)
 }

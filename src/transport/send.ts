@@ -58,8 +58,8 @@ function formed(form: ErrorForm, status: number, body: string): string {
 }
 
 /**
- * Never calls back if the connection ends first. The listener is added before the listeners of Node, which release the
- * socket.
+ * Calls `done` when the answer is sent, and never if the connection ends first. The listener is added before the
+ * listeners of Node, which release the socket.
  */
 export function onceSent(context: Context, done: () => void): void {
   const { req, res } = context

@@ -96,8 +96,8 @@ function guardConnections(server: Server, { takes, onConnection }: Guard): Reado
 }
 
 /**
- * Earlier requests are answered first. After `Connection: close`, later bytes are not a request, so the connection is
- * only closed.
+ * A parser error is answered after the earlier requests. After `Connection: close`, later bytes are not a request, so
+ * the connection is only closed.
  */
 function onClientError({ whenAnswered }: Guard, error: NodeJS.ErrnoException, socket: Socket): void {
   const { code = '' } = error
@@ -130,7 +130,8 @@ async function drain(
   const deadlineMs = clock.monotonicMs() + timeoutMs
   server.closeIdleConnections()
   while (inFlight() > 0 && clock.monotonicMs() < deadlineMs) await clock.sleep(drainPollMs)
-  // Connections that are still open are idle, or their requests exceeded the timeout. Close the idle ones first.
+  // The requests in progress are answered or exceeded the timeout. Close the idle connections first, and wait once more
+  // for the others.
   server.closeIdleConnections()
   await Promise.race([closed, clock.sleep(drainPollMs)])
   // Destroy all sockets, because Node's own list contains only the connections that it parses.

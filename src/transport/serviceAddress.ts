@@ -6,7 +6,7 @@ export interface ServiceAddressConfig {
 export type ListeningAddress = ReturnType<typeof createServiceAddress>
 export type ServiceAddress = Pick<ListeningAddress, 'url' | 'linkBase' | 'urlFor'>
 
-/** `PUBLIC_URL` if it is set, otherwise the address on which the service listens. */
+/** The address is `PUBLIC_URL` if it is set, otherwise the address on which the service listens. */
 export function createServiceAddress() {
   let publicUrl: string | undefined
   let host = ''
@@ -24,7 +24,7 @@ export function createServiceAddress() {
     url: () => url,
     /** With an empty prefix, links are relative to the address of the document. */
     linkBase: () => publicUrl ?? '',
-    /** PUBLIC_URL, or the host in the request. */
+    /** PUBLIC_URL, or the host in the request. Empty without both. */
     urlFor: (requested: string) => publicUrl ?? (requested === '' ? '' : `http://${requested}`),
   }
 }

@@ -6,7 +6,7 @@ import type { RateReport, RateTotal, SharedCounts } from './rateLimit.ts'
 export interface ShareRatesDeps {
   readonly clock: Clock
   readonly log: Log
-  /** Returns the total counts of all instances. */
+  /** Returns the totals of all instances for the clients in the reports. */
   readonly shareRates: (reports: readonly RateReport[]) => Promise<readonly RateTotal[]>
 }
 
