@@ -58,7 +58,7 @@ function buildBurn({ round, baseUnits, blockhash }: BurnOrder, address: Address,
   return new VersionedTransaction(message.compileToV0Message())
 }
 
-/** An older burn may have used another key or payment wallet. */
+/** Accounts of a recorded burn. An older burn may have used another key or payment wallet. */
 export interface BurnAccounts {
   readonly delegate: Address
   readonly tokenAccount: Address

@@ -263,7 +263,7 @@ function landingBound(registry: Registry): LandingBound {
   return { lastValidHeight, basis: 'first_presentation' }
 }
 
-/** Undefined if the slot has no block, or the node does not have the block's time. */
+/** Undefined if the node cannot return the time of its newest block. */
 async function readTipTime(node: ChainNode): Promise<number | undefined> {
   const slot = node.status()?.slot
   if (slot === undefined) return undefined

@@ -116,7 +116,7 @@ async function readLiveTerms({ rpc, log, question }: LiveTermsDeps): Promise<Pic
   }
 }
 
-/** Refuses a token with a transfer fee, because payments would not arrive whole. */
+/** Refuses TOKEN_MINT, and a token with a transfer fee, because its payments would not arrive whole. */
 async function readDollar(rpc: RpcClient, token: PaymentTerms, currency: DollarSetting): Promise<Dollar> {
   const { network } = token
   const found = mintOn(network, currency)

@@ -17,7 +17,10 @@ export interface AbsenceQuestion {
   readonly bound: LandingBound
 }
 
-/** Undefined while the transaction may still land, may have landed, or a node in rotation does not answer. */
+/**
+ * Undefined while the transaction may still land or may have landed, too few nodes are in rotation, or a node in
+ * rotation does not answer.
+ */
 export async function proveAbsence(
   deps: RotationDeps,
   { signature, bound }: AbsenceQuestion,
@@ -26,7 +29,10 @@ export async function proveAbsence(
   return readings === undefined ? undefined : ProvenAbsent.prove({ signature, bound, readings })
 }
 
-/** Undefined while a block may still take the transaction, or a node in rotation does not answer. */
+/**
+ * Undefined while a block may still take the transaction, too few nodes are in rotation, or a node in rotation does not
+ * answer.
+ */
 export async function proveExpiry(deps: RotationDeps, bound: LandingBound): Promise<ProvenExpired | undefined> {
   const readings = await readEach(deps, bound, async (node): Promise<HeightReading> => {
     return { node: node.name, finalizedHeight: (await readFinalized(deps, node)).blockHeight }

@@ -3,7 +3,10 @@ import type { PayerFunds } from '../payment/payerFunds.ts'
 import type { Chain } from './openChain.ts'
 import { tokenAccountOf } from './payoutTransaction.ts'
 
-/** A frozen account counts as empty, because it cannot pay. Read before the service requests the wallet's signature. */
+/**
+ * A frozen account counts as empty, because it cannot pay. The service reads the funds before it requests the wallet's
+ * signature.
+ */
 export async function readPayerFunds(
   { readAccounts, terms }: Pick<Chain, 'readAccounts' | 'terms'>,
   wallet: Address,

@@ -114,7 +114,7 @@ function whyRefused(extension: ExtensionType): string | undefined {
   return refusedExtensions.get(extension) ?? `its extension ${extension} is not known to this program`
 }
 
-/** Each payment burns tokens, and both token programs refuse to burn wrapped SOL. */
+/** A part of each payment in the service token is burned, and both token programs refuse to burn wrapped SOL. */
 function whyUnburnable({ address }: Mint): string | undefined {
   return address.equals(NATIVE_MINT) || address.equals(NATIVE_MINT_2022)
     ? 'it is wrapped SOL, whose tokens cannot be burned'
@@ -144,7 +144,10 @@ function readMint(
   }
 }
 
-/** The higher of the two scheduled fees, so that a quote stays sufficient when the epoch changes. */
+/**
+ * Uses the highest rate and the highest maximum of the fees that are in effect or announced, so that a quote stays
+ * sufficient when the epoch changes.
+ */
 async function readTransferFee(rpc: RpcClient, mint: Mint): Promise<TransferFee | undefined> {
   const config = getTransferFeeConfig(mint)
   if (config === null) return undefined

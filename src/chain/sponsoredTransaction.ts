@@ -171,7 +171,7 @@ function cachedTokenAccountOf(mint: Address, wallet: Address, tokenProgram: Addr
   return account
 }
 
-/** Checks nothing else, because the other checks need the terms of this mint. */
+/** Reads the mint of the first transfer, and checks nothing else, because the other checks need the terms of this mint. */
 function readMint({ compiledInstructions, staticAccountKeys }: Message): Address | undefined {
   const transfer = compiledInstructions.find(
     ({ programIdIndex, data }) =>

@@ -146,7 +146,7 @@ export function readAny(search: RotationDeps, query: Pick<Query, 'signature' | '
   return refusalIsFault(createRpcClient(search).call(method, params, result))
 }
 
-/** One node only, so that nodes can be compared. */
+/** Queries only this node, so that nodes can be compared. */
 export async function readFrom(
   search: RotationDeps,
   node: ChainNode,

@@ -115,8 +115,8 @@ function mintsOf(balances: readonly TokenBalance[], effects: readonly TokenEffec
 }
 
 /**
- * Empty if the mint is unknown: the transaction then also closed both accounts, so neither account belongs to this
- * service.
+ * Empty for the opening of an account, and if the mint is unknown. In that case the transaction also closed both
+ * accounts, so neither belongs to this service.
  */
 function movementOf(
   tokenProgram: Address,

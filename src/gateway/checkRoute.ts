@@ -36,7 +36,10 @@ export interface RouteContext {
   readonly handlerTimeoutMs: number
 }
 
-/** Collects all mistakes of a route, so that the operator does not find them one start at a time. */
+/**
+ * Collects the mistakes of a route, so that the operator does not find them one start at a time. Prices, target and
+ * example are checked only with a valid schema.
+ */
 export function checkRoute(route: RouteEntry, context: RouteContext): Checked<CheckedRoute> {
   const { at } = context
   const loaded = loadSchema(route, context)

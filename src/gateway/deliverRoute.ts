@@ -135,7 +135,7 @@ function headersOf({ forward }: RouteEntry, { headers }: IncomingMessage): Reado
 
 type Sendable = readonly (readonly [string, string | string[] | undefined])[]
 
-/** Drops headers that are absent, repeated or not printable ASCII. */
+/** Drops headers that are absent, repeated, too long or not printable ASCII. */
 function sendable(headers: Sendable): Readonly<Record<string, string>> {
   return Object.fromEntries(
     headers.flatMap(([name, value]) =>
@@ -178,7 +178,7 @@ async function openStream(reading: Reading, signal: AbortSignal): Promise<Outcom
   return { ...described, chunks: countedEvents(rest, counter), usageSoFar: () => counter.usage() }
 }
 
-/** Undefined for a fixed price, because it does not depend on the length of the stream. */
+/** Undefined if the charge does not depend on the length of the stream. */
 function counterOf({ unit, limited, metered }: Reading): EventCounter | undefined {
   if (limited !== undefined) return countReply(limited)
   return metered === undefined || unit?.kind !== 'bytes' ? undefined : countBytes(metered)

@@ -6,7 +6,7 @@ const codes: Partial<Record<UpstreamFailure['kind'], HandlerFailure>> = {
   timeout: 'UPSTREAM_TIMEOUT',
 }
 
-/** Never quotes the upstream, because its answer may contain anything. Rethrows other errors. */
+/** Describes a failure of the upstream without quoting its answer, which may contain anything. Rethrows other errors. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof UpstreamFailure)) throw error
   const { kind } = error

@@ -38,7 +38,7 @@ export function fillVariables(value: unknown, readVariable: ReadVariable) {
 
 const secretName = /auth|key|token|secret|cookie|password|signature/i
 
-/** Finds secrets that are written in the file, because repositories and backups could publish them. */
+/** Finds secrets that are written in the headers of upstreams, because repositories and backups could publish them. */
 export function findWrittenSecrets(value: unknown): readonly FileMistake[] {
   const upstreams = membersOf(membersOf(value).find(([name]) => name === 'upstreams')?.[1])
   return upstreams.flatMap(([upstream, entry]) =>

@@ -225,7 +225,7 @@ function parametersOf(name: string, inputs: readonly Input[], { schema: body }: 
   }
 }
 
-/** Throws `SchemaProblem` for mixed styles, because a route writes all its arrays in the same style. */
+/** Throws `SchemaProblem` for unsupported or mixed styles, because a route writes all its arrays in the same style. */
 function arraysOf(name: string, inputs: readonly Input[]): 'comma' | 'repeat' {
   const inQuery = inputs.filter(({ place }) => place === 'query')
   const inPath = inputs.filter(({ place }) => place === 'path')

@@ -129,8 +129,8 @@ export function readDocument(file: string, subject: string): unknown {
 }
 
 /**
- * Refuses unlisted parameters. If schemas are combined, `additionalProperties` would refuse the parameters of the
- * combined schemas.
+ * Refuses unlisted parameters, unless the schema itself states which of them it allows. If schemas are combined,
+ * `additionalProperties` would refuse the parameters of the combined schemas.
  */
 export function closedSchema(schema: Schema): Schema {
   const isCombined = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'].some((name) => name in schema)

@@ -29,7 +29,10 @@ export interface ReadFileDeps extends Pick<RouteContext, 'handlerTimeoutMs'> {
 
 const fileBytesMax = 4 * 1024 * 1024
 
-/** Throws a single fault that lists all mistakes, each with its line and how to fix it. */
+/**
+ * Throws one fault that lists the mistakes, each with its line and how to fix it. Errors of YAML are reported first,
+ * without other mistakes.
+ */
 export function readProductsFile(path: string, deps: ReadFileDeps): ProductsFile {
   const yaml = readYaml(path, readText(path))
   if (yaml.syntax.length > 0) throw fileFault(yaml.syntax)

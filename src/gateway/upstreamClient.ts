@@ -179,8 +179,8 @@ function asFailure({ timeoutMs, signal }: RouteRequest, { name }: State, error: 
 }
 
 /**
- * Failures are counted per request, because one order that makes the upstream fail must not close the routes for other
- * callers.
+ * Identifies a request. Failures that an order may have caused are counted per request, because one order must not
+ * close the routes for other callers.
  */
 function itemOf({ method, target, body = '' }: RouteRequest): string {
   return sha256Hex(`${method} ${target} ${String(body)}`)

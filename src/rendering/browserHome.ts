@@ -14,7 +14,10 @@ export async function removeBrowserHome(home: string): Promise<void> {
   await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
 }
 
-/** Skips the folders of other users, which this process may not remove. */
+/**
+ * Removes the folders of processes that have ended. Skips the folders of other users, which this process may not
+ * remove.
+ */
 export async function removeAbandonedHomes(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1])

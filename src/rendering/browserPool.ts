@@ -85,7 +85,10 @@ function whyUnavailable({ failure, recipe }: BrowserPoolState): string | undefin
   return recipe === undefined ? 'the browser is being started; try again in a few seconds' : undefined
 }
 
-/** Rejects after a failed start instead of retrying, because the pool itself retries with growing pauses. */
+/**
+ * Returns the shared browser, and starts one if there is none. After a failed start, rejects instead of retrying,
+ * because the pool itself retries with growing pauses.
+ */
 function current(pool: BrowserPoolState): Promise<OpenBrowser> {
   if (pool.current === undefined && pool.failure !== undefined)
     return Promise.reject(new Fault(pool.failure.reason, { retryable: true }))

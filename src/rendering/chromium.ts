@@ -25,7 +25,7 @@ const systemPaths = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ]
 
-/** Throws, because using another browser instead would hide the operator's mistake. */
+/** Throws if the path is not a program, because using another browser instead would hide the operator's mistake. */
 export async function checkChromiumPath(path: string | undefined): Promise<void> {
   if (path === undefined || (await isProgram(path))) return
   throw new Fault(`CHROMIUM_PATH names ${path}, and there is no program that may be run`, { retryable: false })

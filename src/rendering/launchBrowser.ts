@@ -117,7 +117,7 @@ async function commandFor({ chromium, mode }: Recipe, home: string, guardArgumen
   }
 }
 
-/** Kills the browser and throws if it ends or is silent for too long. */
+/** Connects to the browser. Kills it and throws if it ends or is silent for too long. */
 async function connect(started: BrowserProcess): Promise<Browser> {
   const late = setTimeout(started.kill, launchTimeoutMs)
   try {

@@ -12,7 +12,7 @@ const restlessMessage = `the page led elsewhere more than ${departuresMax} times
 // Maximum number of recorded addresses, including server redirects.
 const visitedMax = 500
 
-/** Records each address that the main frame visits by a redirect, script or refresh. */
+/** Records the addresses that the main frame visits by redirects, scripts or refreshes, up to a maximum. */
 export function watchNavigation(page: Page, proxy: EgressProxy) {
   const visited = new Set<string>()
   let last: string | undefined

@@ -130,7 +130,7 @@ function forkOptions({ dropsRoot }: WorkerState): ForkOptions {
   }
 }
 
-/** A failed start emits `error`, and some processes emit both `error` and `exit`. */
+/** Runs once for each worker, although some processes emit both `error` and `exit`. A failed start emits `error`. */
 function ended(worker: WorkerState, child: ChildProcess | undefined, how: string): void {
   if (worker.child !== child) return
   worker.child = undefined

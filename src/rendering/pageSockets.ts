@@ -7,7 +7,7 @@ const trackedMax = 200
 
 /**
  * Tracks sockets and event streams that have received nothing yet, because the page may lack their content. Call this
- * before the page is loaded. Those of workers and of frames of other sites are not visible here.
+ * before the page is loaded. Sockets of workers and of frames of other sites are not visible here.
  */
 export async function watchSockets(page: Page) {
   const silent = new Map<string, string>()

@@ -25,7 +25,7 @@ export interface JobDeps {
   readonly onStall: () => void
 }
 
-/** A separate browser context has no cookies, cache or storage of other callers. */
+/** Renders in a separate browser context, which has no cookies, cache or storage of other callers. */
 export async function renderJob(browser: Browser, task: RenderTask, deps: JobDeps): Promise<JobOutcome> {
   const { egress, signal } = deps
   const proxy = await egress.open()

@@ -55,7 +55,10 @@ export function createRenderQueue(deps: RenderQueueDeps) {
   const state: QueueState = { ...deps, running: new Set(), waiting: [], record: createRenderRecord(deps.clock) }
   return {
     waitingCount: () => state.waiting.length,
-    /** For a new job of this payer with a new site. Without a payer: for a payer without recent purchases. */
+    /**
+     * Returns the number of jobs before a new job of this payer with a new site. Without a payer, counts for a payer
+     * without recent purchases.
+     */
     aheadCount: (payer = newcomer) => {
       const use = useOf(state, { payer, site: payer })
       return state.waiting.filter((job) => useOf(state, job) <= use).length
@@ -146,7 +149,10 @@ function activeCount({ running }: QueueState): number {
   return [...running].filter(({ stalledAtMs }) => stalledAtMs === undefined).length
 }
 
-/** Returns the use in milliseconds: the running jobs of payer and site, and the time that their earlier pages wasted. */
+/**
+ * Returns the use in milliseconds: the running jobs of payer and site, the time that their earlier pages wasted, and an
+ * addition for a payer without recent purchases.
+ */
 function useOf({ running, record }: QueueState, job: BrowserUser): number {
   const others = [...running].filter((other) => other !== job)
   const ofPayer = others.filter(({ payer }) => payer === job.payer).length

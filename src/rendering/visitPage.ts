@@ -152,7 +152,7 @@ function statusOf(response: HTTPResponse | null): number | undefined {
 // The browser itself refuses a port of another service, a redirect to another scheme, and a forbidden scheme.
 const refusedByBrowser = new Set(['ERR_UNSAFE_PORT', 'ERR_UNSAFE_REDIRECT', 'ERR_BLOCKED_BY_CLIENT'])
 
-/** The message contains only the browser's error code, which is precise enough. */
+/** The message contains at most the browser's error code, which is precise enough. */
 function noPage(error: unknown): RenderFailure {
   const code = /net::(ERR_[A-Z0-9_]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? ''
   if (refusedByBrowser.has(code)) return new RenderFailure('forbidden', forbiddenMessage, { cause: error })

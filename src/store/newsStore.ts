@@ -132,8 +132,8 @@ async function keep({ database, mark }: NewsStorage, batch: NewsBatch): Promise<
 }
 
 /**
- * Finds the leading articles of stories. A story matches if one of its articles has the category and one of its
- * articles contains the words.
+ * Finds the leading articles of stories. A story matches if one of its articles has the category, and one of them
+ * contains the words or was returned by a provider for the query.
  */
 async function find(storage: NewsStorage, question: NewsQuestion): Promise<readonly StoredArticle[]> {
   const { database, mark } = storage
@@ -192,8 +192,8 @@ function memberOf({ mark }: NewsStorage, { published_at, provider, title, publis
 const othersMax = 10
 
 /**
- * Finds one article of each other publisher of a story. Excludes posts by users, because a post could link anywhere
- * under a publisher's title.
+ * Finds one article of each other publisher of a story, up to a maximum. Excludes posts by users, because a post could
+ * link anywhere under a publisher's title.
  */
 async function findOthers(
   storage: NewsStorage,

@@ -228,7 +228,10 @@ function appendItem({ kernel, deposits }: AppendDeps, change: PaymentChange) {
 // Steps whose answer states the balance of the tab.
 const shownAfter: ReadonlySet<string> = new Set(['tab_request.start', 'tab_request.capture'])
 
-/** Empty if the balance cannot be read, because a paid answer must not fail for this. */
+/**
+ * Empty for a payment that is not a debit. Also empty if the balance cannot be read, because a paid answer must not
+ * fail for this reason.
+ */
 async function readBalance({ tabs, log }: PaymentStoreDeps, payment: PaymentState) {
   if (!('settlement' in payment) || !isDebit(payment.settlement)) return {}
   const { debit, price } = payment.settlement

@@ -30,7 +30,7 @@ export interface QuoteStorage {
   readonly oldestDays: number
 }
 
-/** A growing table means that the retention job does not run. */
+/** The table grows without a bound if the retention job does not run, so a metric shows its size. */
 export async function readQuoteStorage(database: Database): Promise<QuoteStorage> {
   const { bytes, oldest_days: oldestDays } = await assertRow(database, 'the size of the quotes')<{
     bytes: number

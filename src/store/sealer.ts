@@ -84,7 +84,7 @@ async function growEdge(database: Database, from: TreeEdge, size: number) {
   return { edge, tiles }
 }
 
-/** Computed from the current database, including events that are not sealed yet. */
+/** Computes the root from the current database, including events that are not sealed yet. */
 export async function rootAt(database: Database, size: number): Promise<Uint8Array> {
   assert(size >= 0, 'a root is of events')
   const sealed = (await newestCheckpoint(database))?.size ?? 0

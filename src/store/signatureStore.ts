@@ -31,7 +31,7 @@ export interface SignatureStoreOptions {
 // Maximum of connections. Each signature locks the row of its day, so more connections would only wait.
 const connectionsMax = 4
 
-/** Throws a `Fault` that names SIGNER_DATABASE_URL if the database cannot be reached or its schema does not fit. */
+/** Throws a `Fault` if the database cannot be used, or its schema does not fit. */
 export async function openSignatureStore({ databaseUrl, log }: SignatureStoreOptions): Promise<SignatureStore> {
   const database = openDatabase({ databaseUrl, applicationName: 'tollbook signer', connectionsMax, log })
   try {
