@@ -62,7 +62,8 @@ export async function coSign(deps: CoSignDeps, question: CoSignQuestion): Promis
   const accepts = (effects: SimulatedEffects) => judge(effects) === undefined
   const rehearsed = await deps.chain.simulate(sponsored, { withoutSignatures: true, accepts })
   if (rehearsed.outcome === 'unknown') return refuseUnrehearsed(deps, question)
-  const flaw = rehearsed.outcome === 'would_succeed' ? judge(rehearsed.effects) : judgeRehearsal(rehearsed)
+  const flaw =
+    rehearsed.outcome === 'would_succeed' ? judge(rehearsed.effects) : await judgeRehearsal(deps, sponsored, rehearsed)
   if (flaw !== undefined) return flaw
   const heldBaseUnits = await findHeld(deps, sponsored, rehearsed)
   const signature = await deps.feePayer.sign(sponsored, { heldBaseUnits, asOf })
@@ -155,16 +156,23 @@ type NotRehearsed = Exclude<Simulation, { readonly outcome: 'unknown' | 'would_s
  * Judges a rehearsal that did not succeed. The fee payer has not signed, so no tokens can have moved, and the client
  * may pay again. Undefined if the transaction has already landed.
  */
-function judgeRehearsal(rehearsed: NotRehearsed): Refusal | undefined {
+async function judgeRehearsal(
+  { chain }: CoSignDeps,
+  { payer, amountBaseUnits }: SponsoredTransaction,
+  rehearsed: NotRehearsed,
+): Promise<Refusal | undefined> {
   switch (rehearsed.outcome) {
     case 'already_landed':
       return undefined
-    case 'would_fail':
+    case 'would_fail': {
       if (/FeePayer|ForFee|AccountNotFound/.test(rehearsed.text))
         return refuse('ENDPOINT_UNAVAILABLE', 'the fee payer lacks SOL; pay on the native rail', 30)
-      return rehearsed.insufficientFunds
+      // A transfer out of an account that does not exist fails for the account, not for lack of tokens.
+      const { baseUnits, isAgreed } = await chain.readBalance({ wallet: payer, minSlot: rehearsed.slot, isFresh: true })
+      return rehearsed.insufficientFunds || (isAgreed && baseUnits < amountBaseUnits)
         ? refuse('INSUFFICIENT_BALANCE', 'the wallet holds fewer tokens than the transfer needs; it was not sent')
         : refuseProof('simulation_failed', rehearsed.text)
+    }
     default:
       return assertNever(rehearsed)
   }

@@ -34,9 +34,10 @@ interface Script {
   readonly simulation: Simulation
   /** True: another request has recorded the payment. */
   readonly isOnRecord?: boolean
+  readonly freshBaseUnits?: bigint
 }
 
-async function sign({ simulation, isOnRecord = false }: Script) {
+async function sign({ simulation, isOnRecord = false, freshBaseUnits = 10n ** 12n }: Script) {
   const deps: CoSignDeps = {
     clock: heldClock,
     terms,
@@ -58,7 +59,7 @@ async function sign({ simulation, isOnRecord = false }: Script) {
       proveExpiry: () => Promise.resolve(expired),
       // A cached balance may not show the payment that this wallet made a moment ago.
       readBalance: ({ isFresh = false }) =>
-        Promise.resolve({ baseUnits: isFresh ? 10n ** 12n : 0n, slot: 1, isAgreed: true }),
+        Promise.resolve({ baseUnits: isFresh ? freshBaseUnits : 0n, slot: 1, isAgreed: true }),
     },
     first: { record: (presented) => Promise.resolve({ ...presented, presentedAtMs: 0, bound }) },
     feePayer: {
@@ -100,4 +101,11 @@ test('a payment to the wallet of a moment ago is signed, and one to a stranger i
   expect(await paying(otherWallet)).toBe(signature)
   expect(await paying(formerAccount)).toBe(signature)
   expect(await paying(sampleAddress())).toBe('transfer_insufficient')
+})
+
+test('a wallet without a token account has an insufficient balance', async () => {
+  const text = '{"InstructionError":[2,"InvalidAccountData"]}'
+  const simulation: Simulation = { outcome: 'would_fail', text, insufficientFunds: false, slot: 1 }
+  expect(await sign({ simulation, freshBaseUnits: 0n })).toBe('INSUFFICIENT_BALANCE')
+  expect(await sign({ simulation, freshBaseUnits: sponsored.amountBaseUnits })).toBe('simulation_failed')
 })
