@@ -38,6 +38,7 @@ const usdMicro = 1_000_000n
 const microOf = (wholeUsd: number) => BigInt(wholeUsd) * usdMicro
 const dayMs = 24 * 60 * 60 * 1000
 const daysMax = 90
+const daysByDefault = 30
 
 const address = z.string().refine((text) => readAddress(text) !== undefined, 'must be base58 of 32 bytes')
 const usd = z.number().min(0.000001).max(1_000)
@@ -61,7 +62,12 @@ function parametersWith(denominations: readonly number[], { bearerDayMaxMicroUsd
         .exactOptional()
         .meta({ description: 'most that one request may cost; default: the deposit' }),
       maxPerDayUsd: usd.exactOptional().meta({ description: 'most that all requests of a UTC day may cost' }),
-      days: z.int().min(1).max(daysMax).default(30).meta({ description: 'days until the tab closes by itself' }),
+      days: z
+        .int()
+        .min(1)
+        .max(daysMax)
+        .exactOptional()
+        .meta({ description: `days until the tab closes by itself; default: ${daysByDefault}` }),
       tab: z
         .string()
         .refine((text) => readTabId(text) !== undefined, 'must be the id of a tab')
@@ -70,8 +76,8 @@ function parametersWith(denominations: readonly number[], { bearerDayMaxMicroUsd
     })
     .superRefine((order, context) => {
       const problem = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
-      const { tab, sessionKey, bearerSha256, maxPerRequestUsd, maxPerDayUsd } = order
-      const terms = [sessionKey, bearerSha256, maxPerRequestUsd, maxPerDayUsd]
+      const { tab, sessionKey, bearerSha256, maxPerRequestUsd, maxPerDayUsd, days } = order
+      const terms = [sessionKey, bearerSha256, maxPerRequestUsd, maxPerDayUsd, days]
       if (tab !== undefined && terms.some((each) => each !== undefined))
         problem('tab', 'must be sent without terms, because a tab keeps those of its opening')
       if (tab === undefined && sessionKey === undefined && bearerSha256 === undefined)
@@ -165,7 +171,7 @@ type PaidJob = Pick<Job, 'payment' | 'payer'> & { readonly price: Price; readonl
 
 function openTab({ clock, origin, pricesOf }: TabProductDeps, order: TabOrder, job: PaidJob): Value {
   const { payment, payer, price } = job
-  const { sessionKey, bearerSha256, maxPerRequestUsd, maxPerDayUsd, days } = order
+  const { sessionKey, bearerSha256, maxPerRequestUsd, maxPerDayUsd, days = daysByDefault } = order
   const id = streamIdOf(assertPresent(readReference(payment), 'a deposit is a payment')).subarray(1)
   const tab = tabIdOf(id)
   const wallet = assertPresent(readAddress(payer), 'a payer is a wallet')

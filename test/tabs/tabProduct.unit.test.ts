@@ -66,6 +66,12 @@ test('a tab is topped up by its wallet, in its mint and before its end, and any 
   for (const outcome of refused) expect(outcome).toMatchObject({ kind: 'failed', code: 'NO_DATA', endsPayment: true })
 })
 
+test('a top-up with a term is refused, because the tab keeps those of its opening', () => {
+  const unwanted = [{ days: 30 }, { maxPerDayUsd: 1 }, { maxPerRequestUsd: 1 }, { sessionKey: wallet }]
+  for (const term of unwanted)
+    expect(read({ depositUsd: 5, tab: tab.id, ...term }), Object.keys(term)[0]).toMatchObject({ ok: false })
+})
+
 test('a limit of more base units than any token has is recorded as the most that events can hold', async () => {
   const ordered = read({ depositUsd: 5, sessionKey: wallet, maxPerRequestUsd: 1_000, maxPerDayUsd: 1_000, days: 2 })
   assert(ordered.ok, 'the order is valid')
