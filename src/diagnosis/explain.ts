@@ -7,6 +7,7 @@ import type { ChainReader } from '../payment/chainReader.ts'
 import { quoteGraceMs } from '../payment/paymentAges.ts'
 import { type PaymentReference, signatureOf } from '../payment/paymentReference.ts'
 import { type PaymentTerms, type Settlement, settleByAnyTerms } from '../payment/settlement.ts'
+import { isDepositPrice } from '../payment/tabSettlement.ts'
 import type { TransactionRecord } from '../payment/transactionRecord.ts'
 import type { PaymentFacts, QuoteFact, RecordedPayment } from '../reports/paymentFacts.ts'
 import { walletOfQuote } from '../reports/paymentFacts.ts'
@@ -14,7 +15,7 @@ import { attemptsOf } from './attempts.ts'
 import { diagnose } from './diagnose.ts'
 import type { Explanation } from './explanation.ts'
 import { readSubject, type Subject } from './readSubject.ts'
-import { ruleVerdicts } from './ruleVerdicts.ts'
+import { memosOfOurs, ruleVerdicts } from './ruleVerdicts.ts'
 import { type ChainAnswer, chainStatement, ledgerStatement, quoteStatement } from './statements.ts'
 import { arrivedBaseUnits, senderTo, termsOfOneMint } from './transferFacts.ts'
 
@@ -188,7 +189,8 @@ function meets({
   terms,
   price,
 }: Landed & { readonly terms: readonly PaymentTerms[]; readonly price: ListedPrice }): boolean {
-  return terms[0]?.mint === price.mint && !isRefusal(settleByAnyTerms({ record, wallet, price }, terms))
+  const isUnbound = isDepositPrice(price) && memosOfOurs(record).length === 0
+  return !isUnbound && terms[0]?.mint === price.mint && !isRefusal(settleByAnyTerms({ record, wallet, price }, terms))
 }
 
 function cheapestOf(prices: readonly ListedPrice[]): ListedPrice | undefined {

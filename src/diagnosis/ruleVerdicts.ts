@@ -10,6 +10,8 @@ import {
   type ProvenAmounts,
   type SettlementQuestion,
 } from '../payment/settlement.ts'
+import { isDepositPrice } from '../payment/tabSettlement.ts'
+import type { TransactionRecord } from '../payment/transactionRecord.ts'
 import type { QuoteFact } from '../reports/paymentFacts.ts'
 import type { RuleVerdict } from './explanation.ts'
 
@@ -49,10 +51,15 @@ function judgeQuoteSlot({ record, quote }: RulesQuestion): RuleVerdict {
   return { rule: '1d', asks, verdict: isEarly ? 'failed' : 'passed', why }
 }
 
-function judgeBinding({ record, quote }: RulesQuestion): RuleVerdict {
+export function memosOfOurs({ memos }: Pick<TransactionRecord, 'memos'>): readonly string[] {
+  return memos.filter((memo) => memo.startsWith(memoPrefix))
+}
+
+function judgeBinding({ record, quote, price }: RulesQuestion): RuleVerdict {
   const asks = 'a memo of ours names a quote of this wallet, and comes with its secret'
-  const memos = record.memos.filter((memo) => memo.startsWith(memoPrefix))
+  const memos = memosOfOurs(record)
   const verdict = (found: RuleVerdict['verdict'], why: string) => ({ rule: '7', asks, verdict: found, why })
+  if (memos.length === 0 && isDepositPrice(price)) return verdict('failed', 'a deposit needs the memo of its quote')
   if (memos.length === 0) return verdict('passed', 'it has no memo of ours, so it needs no secret')
   if (memos.length > 1) return verdict('failed', `it has ${memos.length} memos of ours`)
   if (quote === undefined || quote.memo !== memos[0])

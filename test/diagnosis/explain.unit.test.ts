@@ -174,6 +174,16 @@ test('a payment that was never presented buys each product whose price it meets,
   expect((await explainLanded(landedFor(), [], dollars)).diagnosis.code).toBe('pays_no_price')
 })
 
+test('a deposit without a memo of ours opens no tab', async () => {
+  const { requiredBaseUnits, ...price } = samplePrice('/api/tabs#1')
+  const shares = [{ account: 'prepaid', baseUnits: requiredBaseUnits }]
+  const deposit = { ...price, requiredBaseUnits, burnBaseUnits: 0n, shares }
+  const { diagnosis } = await explainLanded(landedFor(deposit), [], [deposit])
+  expect(diagnosis).toMatchObject({ code: 'pays_no_price', staff: expect.stringContaining('Rule 7: a deposit') })
+  const bound = await explainLanded(landedFor(deposit, ['tollbook:memo']), [], [deposit])
+  expect(bound.diagnosis.staff).toContain('one answer of: /api/tabs#1.')
+})
+
 test('the quotes of the day before a payment are searched, and its first presentation counts', async () => {
   const asked: QuotesQuestion[] = []
   const quotesOf: ExplainDeps['facts']['quotesOf'] = async (question) => {

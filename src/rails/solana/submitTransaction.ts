@@ -10,6 +10,7 @@ import type { SignedTransaction, SimulatedEffects, Simulation } from '../../paym
 import type { Price } from '@tollbook/core/quote'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import { dueOf, type PaymentTerms, settle } from '../../payment/settlement.ts'
+import { isDepositPrice } from '../../payment/tabSettlement.ts'
 import type { TokenMovement } from '../../payment/transactionRecord.ts'
 import { feeOf } from '@tollbook/core/transferFee'
 import { acceptedAt, type WalletDeps } from './acceptedTerms.ts'
@@ -169,6 +170,8 @@ async function judgeEffectsOf(deps: SubmitDeps, submission: Submission, shown: P
   const landing = { ...landingNow(deps.clock), landedAtMs: deps.clock.nowMs() + landingMaxMs }
   const question = { order, memo: binding.memo, ...landing }
   const findRefusal = ({ price }: ChosenPrice): Refusal | undefined => {
+    if (isDepositPrice(price) && binding.memo === undefined)
+      return refuseProof('deposit_not_bound', 'this transaction was not sent')
     const rehearsal = { effects, order, transaction, price }
     const refusals = acceptedAt(deps, landing.landedAtMs).map((terms) => judgeEffects(terms, rehearsal))
     return refusals.includes(undefined) ? undefined : refusals[0]

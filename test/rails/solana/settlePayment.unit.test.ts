@@ -3,6 +3,7 @@ import { readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { Fault } from '@tollbook/core/fault'
+import type { Price } from '@tollbook/core/quote'
 import { isRefusal } from '@tollbook/core/refusal'
 import { type LandingBound, ProvenAbsent } from '../../../src/payment/absence.ts'
 import type { ChainReader, FindOptions, Finding, Found, Unknown } from '../../../src/payment/chainReader.ts'
@@ -94,6 +95,7 @@ interface Script {
   readonly payment?: PaymentState
   readonly firstPresentedAtMs?: number
   readonly quorumAboveMicroUsd?: bigint
+  readonly charged?: Price
 }
 
 async function settled({ finds = [], balances = [], payment = unknownPayment, ...script }: Script) {
@@ -129,7 +131,7 @@ async function settled({ finds = [], balances = [], payment = unknownPayment, ..
     terms,
     chain: Object.assign(Object.create(null), chain),
     first,
-    choosePrice: async () => ({ price, priceList: 1, quoteId: 'quote_1' }),
+    choosePrice: async () => ({ price: script.charged ?? price, priceList: 1, quoteId: 'quote_1' }),
     ledger: {
       async append(change) {
         changes.push(change)
@@ -230,6 +232,17 @@ test('a presentation is recorded if the outcome is unknown because of a fault', 
 const succeeds = (lastValidHeight: number): Simulation => {
   return { outcome: 'would_succeed', effects, bound: { lastValidHeight, basis: 'blockhash_accepted' } }
 }
+
+test('a plain transaction to a deposit is not sent, because it would open no tab', async () => {
+  const charged = {
+    ...price,
+    burnBaseUnits: 0n,
+    requiredBaseUnits: 1n,
+    shares: [{ account: 'prepaid', baseUnits: 1n }],
+  }
+  const { outcome, did } = await settled({ transaction, simulation: succeeds(300), charged })
+  expect([outcome, did]).toEqual(['deposit_not_bound', []])
+})
 
 test('a transaction is recorded before it is sent, and its absence is proven by the lower bound', async () => {
   const sent = await settled({ transaction, simulation: succeeds(300), finds: [unseen(1), absent] })
