@@ -68,7 +68,7 @@ export type LiveAttempt = Verified & {
 
 export const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
 
-/** The ledger stores this name. It is empty for a payment that is not in the ledger. */
+/** Returns the name that the ledger stores. It is empty for a payment that is not in the ledger. */
 export function stateName(state: PaymentState): string {
   if (state.phase === 'unknown') return ''
   if ('settlement' in state && state.settlement.debit !== undefined) return tabStates[state.phase] ?? state.phase

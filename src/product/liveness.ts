@@ -91,8 +91,8 @@ function isDue(state: State): boolean {
 }
 
 /**
- * True if the provider must be probed now. A working provider is probed after a failure for a buyer or half an hour of
- * silence. Another provider is probed only while none works.
+ * True if the provider must be probed now. Two probes of a metered provider have a minimum distance. A working provider
+ * is probed after a failure for a buyer or half an hour of silence. Another provider is probed only while none works.
  */
 function isWanted(state: State, standing: ProviderState): boolean {
   const nowMs = state.clock.monotonicMs()

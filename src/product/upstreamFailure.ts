@@ -41,8 +41,8 @@ export function isMissingItem({ kind }: UpstreamFailure): boolean {
 }
 
 /**
- * True if the failure counts against the provider. An incomplete answer does not, because a few requests for exotic
- * items would otherwise stop all requests.
+ * True if the failure counts against the provider. An incomplete answer or a missing item does not, because a few
+ * requests for exotic items would otherwise stop all requests.
  */
 export function countsForBreaker(failure: UpstreamFailure): boolean {
   return !isMissingItem(failure) && failure.kind !== 'incomplete'

@@ -103,7 +103,10 @@ export class PublishedPrices {
       this.#state.run('insert or ignore into listed select ?, max(id) from lists', digest)
   }
 
-  /** Returns the metered price of an endpoint in the list with this number, as JSON text. Null if the price is fixed. */
+  /**
+   * Returns the metered price of an endpoint in the list with this number, as JSON text. Null if the list has no
+   * metered price for it.
+   */
   meteredOf(number: number, { endpoint, mint }: AuditedPrice): string | null {
     const row = this.#meteredOf(number, endpoint, mint)
     return row === undefined ? null : String(row['terms'])

@@ -104,7 +104,7 @@ const knownMax = 100
 const accountOverheadBytes = 128n
 
 /**
- * True if the facts can be cached. Decimals and program of a mint never change, but a transfer fee may change each
+ * True if the facts can be cached: the token account exists, and the mint has no transfer fee, which may change each
  * epoch.
  */
 function isLasting({ mint, paymentTokenAccount }: TokenFacts): boolean {

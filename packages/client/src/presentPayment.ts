@@ -127,7 +127,7 @@ function retryAfterMsOf({ verdict }: Attempt): number | undefined {
 const servedPauseMinMs = 1_000
 
 /**
- * True while another request with this proof is in progress. Such an attempt is not counted, because only waiting
+ * True if the service still serves another request with this proof. The attempt is not counted, because only waiting
  * helps.
  */
 function isBeingServed(attempt: Attempt): boolean {

@@ -67,7 +67,10 @@ export function verifierKeyText(verifier: NoteVerifier): string {
   return `${verifier.name}+${toHex(keyId(verifier))}+${encodeBase64(typed)}`
 }
 
-/** Undefined if the key of `<name>+<key id>+<base64 key>` has another type, or if the ID does not match. */
+/**
+ * Reads `<name>+<key id>+<base64 key>`. Undefined for other text, for another type of key, and if the ID does not
+ * match.
+ */
 export function readVerifierKey(text: string, type = ed25519Type): NoteVerifier | undefined {
   const [, name = '', id, key = ''] = /^([^+]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text) ?? []
   const typed = readBase64(key, publicKeyBytes + 1)

@@ -16,7 +16,7 @@ export interface Cosignature {
   readonly timeSeconds: number
 }
 
-/** A witness publishes `<name>+<key id>+<key>`. Undefined for a key of another type. */
+/** A witness publishes `<name>+<key id>+<key>`. Undefined for other text or another type of key. */
 export function readWitnessKey(text: string): NoteVerifier | undefined {
   return readVerifierKey(text, cosignatureType)
 }

@@ -37,7 +37,7 @@ const undefinedTable = '42P01'
 
 type RunNumberQuery = (text: string) => Promise<{ readonly rows: readonly { readonly number?: number }[] }>
 
-/** Undefined if the database has no table of compatibility. */
+/** Returns the oldest program that the database accepts. Undefined if the database does not state it. */
 export async function readOldestProgram(runQuery: RunNumberQuery): Promise<number | undefined> {
   try {
     const { rows } = await runQuery('select oldest_program as number from migration.compatibility')

@@ -122,7 +122,7 @@ export async function migrate({
 
 /**
  * True if a newer release has migrated this database and the database still accepts this program, for example during a
- * rolling update. Throws if the database accepts only newer programs.
+ * rolling update. Throws if the database does not accept this program.
  */
 async function isNewerButFits(client: pg.Client, { numbered }: Schema): Promise<boolean> {
   await client.query(createProgress)

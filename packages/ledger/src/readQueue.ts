@@ -6,7 +6,7 @@ import { readEvents, readManyEvents, streamKey } from './readEvents.ts'
 
 type Events = readonly RecordedEvent[]
 
-// The same limits as for appends.
+// Limits of a batch, equal to those for appends.
 const batchMax = 64
 const flushesMax = 2
 const waitingMax = 10_000

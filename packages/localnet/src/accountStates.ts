@@ -36,7 +36,7 @@ export class AccountStates {
     this.#insert.run(address, position, slot, tokenOwner ?? null, state === undefined ? null : serialize(state))
   }
 
-  /** Undefined for an unchanged genesis account, whose state only the engine has. */
+  /** Returns the slot of the last change. Undefined without a change, for example for a genesis account. */
   changedSlot(address: Uint8Array): number | undefined {
     const slot = this.#newest.get(address)?.['slot']
     return typeof slot === 'number' ? slot : undefined

@@ -110,8 +110,8 @@ function accountAt(found: { readonly address: Uint8Array; account(): Account }):
 }
 
 /**
- * Undefined for an account with zero lamports, because the runtime keeps closed accounts in this form, and all other
- * code treats them as missing.
+ * Undefined for a missing account, and for one with zero lamports, because the runtime keeps closed accounts in this
+ * form.
  */
 function stateOf(account: Account | null): AccountState | undefined {
   if (account === null || account.lamports() === 0n) return undefined

@@ -30,9 +30,9 @@ export async function wasShortBefore(
 }
 
 /**
- * Returns the shortage of a wallet whose payment is missing or would fail. Undefined if the wallet can pay, or the
- * nodes do not agree. The required amount is that of the cheapest quote that the wallet can still pay, if there is
- * one.
+ * Returns the shortage of a wallet whose payment is missing or would fail, or the refusal if no price applies.
+ * Undefined if the wallet can pay, or the nodes do not agree. The required amount is that of the cheapest quote that
+ * the wallet can still pay, if there is one.
  */
 export async function findShortage(
   deps: BalanceDeps,

@@ -25,7 +25,7 @@ export const declaration: Json = {
 const shape = z.object({ [paymentIdentifier]: z.object({ info: z.object({ id: z.unknown() }) }) })
 const identifier = z.string().min(charactersMin).max(charactersMax).regex(new RegExp(characters))
 
-/** Undefined if the client sends no identifier. */
+/** Undefined if the client sends no identifier. A refusal if the identifier is malformed. */
 export function readIdentifier(extensions: unknown): string | Refusal | undefined {
   const id = shape.safeParse(extensions).data?.[paymentIdentifier]?.info.id
   if (id === undefined) return undefined

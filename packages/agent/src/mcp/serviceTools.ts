@@ -58,7 +58,7 @@ export function registerServiceTools(deps: PaidDeps, hosts: readonly HostTools[]
 const refusedSegment: CallToolResult = jsonResult({ refused: 'a part of the path must not be empty, . or ..' }, true)
 const members = z.record(z.string(), z.unknown())
 
-/** Undefined if a value would lead to another path. */
+/** Undefined if a value of the path is missing or would lead to another path. */
 export function requestOf(origin: string, tool: ServiceTool, given: unknown): JsonRequest | undefined {
   const values = members.parse(given ?? {})
   const segments = tool.pathNames.map((name) => textOf(values[name]))

@@ -18,7 +18,7 @@ export class WalletRefusal extends Error {
   }
 }
 
-/** Undefined if the error is a bug. */
+/** Undefined if the error is unexpected, such as a bug. */
 export function refusalOf(thrown: unknown): Refusal | undefined {
   const error = causeOf(thrown)
   if (error instanceof WalletRefusal) return error.refusal

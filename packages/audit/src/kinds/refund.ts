@@ -57,7 +57,7 @@ export const refund: AuditedKind = {
 
 type Decision = z.output<typeof approved> | z.output<typeof granted>
 
-/** Undefined if the ledger has no such payment before this event. */
+/** Returns the payment of the decision. Reports a finding and returns undefined if no earlier event has the payment. */
 function findPayment({ stream, payment: name }: Decision, { blame, ledger }: Judged) {
   if (stream !== refundStreamOf(name)) blame('lifecycle_impossible', `the decision is about ${name}`)
   const payment = ledger.streams.find(name)

@@ -85,7 +85,10 @@ interface OfTab {
   readonly tab: string
 }
 
-/** A debit states the number of lifecycle events of its tab, so count them. Undefined if no deposit opened the tab. */
+/**
+ * Counts the lifecycle event, because a debit states their number. Reports a finding and returns undefined if no
+ * deposit opened the tab.
+ */
 function enter({ stream, tab: id }: OfTab, { blame, ledger }: Judged): AuditedTab | undefined {
   if (stream !== `tab:${id}`) blame('owner_differs', 'the event is in the stream of another tab')
   const tab = tabsOf(ledger.state).get(id)

@@ -178,7 +178,7 @@ function quotedCost(worth: Payer['worth'], { priceAttoUsd, requiredBaseUnits, de
   return worth({ attoUsd: priceAttoUsd, baseUnits: requiredBaseUnits }, decimals)
 }
 
-/** True if this call sent no payment, so that the caller can pay the request separately, within the remaining limits. */
+/** True for an error before any payment, so that the caller can pay the request separately, within the remaining limits. */
 export function isUnpaid(error: unknown): boolean {
   return [SpendingLimitExceeded, QuoteRefused, InsufficientFunds, DepositOpen].some((kind) => error instanceof kind)
 }

@@ -121,7 +121,10 @@ export async function markClosed(payer: Payer, { service, signal }: TabQuestion,
   })
 }
 
-/** False if the limits, the wallet or the service do not permit another deposit, or if the tab was replaced. */
+/**
+ * Buys another deposit unless the balance suffices by now. False if the limits, the wallet or the service do not permit
+ * it, or if the tab was replaced.
+ */
 export async function topUpTab(
   payer: Payer,
   question: TabQuestion,

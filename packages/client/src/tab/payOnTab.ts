@@ -19,7 +19,7 @@ export interface TabOrder {
   readonly idempotencyKey: string
 }
 
-/** Undefined: the request must be paid separately. */
+/** Pays a request from a tab. Undefined: the request must be paid separately. */
 export async function payOnTab(payer: Payer, order: TabOrder & { readonly offer: Offer }, pay: Pay) {
   const { request, offer } = order
   if (payer.tab === undefined) return undefined
@@ -87,7 +87,10 @@ interface DebitQuestion {
   readonly pay: Pay
 }
 
-/** Undefined if the tab cannot pay. Returns an error if the service refused the request and charged nothing. */
+/**
+ * Pays the request from a tab, if possible. Undefined if the tab cannot pay. Returns an error if the service refused
+ * the request and charged nothing.
+ */
 async function debit(payer: Payer, { order, quote, terms, pay }: DebitQuestion) {
   const { tab: option } = payer
   const { request } = order
@@ -116,7 +119,10 @@ async function debit(payer: Payer, { order, quote, terms, pay }: DebitQuestion) 
   return undefined
 }
 
-/** Without a tab, uses the first mint possible for a deposit. Undefined if no mint is possible. */
+/**
+ * Returns the terms in the mint of the tab. Without a tab, uses the first mint possible for a deposit. Undefined if no
+ * mint is possible.
+ */
 async function expectedTerms(payer: Payer, request: PayableRequest, quote: PayableQuote) {
   const record = await payer.tabs.read(serviceOf(request, quote))
   const opened = record?.opened?.mint

@@ -10,7 +10,7 @@ const urlCharactersMax = 2_048
 const mark =
   /^(?:utm_.*|at_.*|mc_[ce]id|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|twclid|igshid|_ga|_gl|cmp|cmpid|ocid|ftag|smid|sr_share|ns_[a-z]+|ref_src|partner|mbid|ito|xtor)$/i
 
-/** Undefined if the text is not the address of a web page. */
+/** Undefined if the text is not the public address of a web page, or is too long. */
 export function cleanUrl(text: string): string | undefined {
   const url = URL.parse(text.trim())
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '') return undefined

@@ -45,8 +45,8 @@ const exchangeOfSuffix: ReadonlyMap<string, EodhdExchange> = new Map([
 ])
 
 /**
- * Undefined: EODHD is not used for the listing. Another provider covers these exchanges too, so that a wrong currency
- * would be noticed.
+ * Undefined: EODHD is not used for the listing. EODHD is used only for exchanges that another provider covers, so that
+ * a wrong currency would be noticed.
  */
 function exchangeOf({ ticker }: StockQuery): EodhdExchange | undefined {
   if (ticker.exchangeSuffix !== undefined) return exchangeOfSuffix.get(ticker.exchangeSuffix)
