@@ -47,7 +47,7 @@ export interface BurnSigning {
 export interface BurnChain extends Pick<ChainReader, 'find' | 'simulate' | 'broadcast'> {
   /** Throws if another payment wallet is in force in the ledger. */
   requireWallet(): Promise<void>
-  /** Token accounts of PAYMENT_WALLET and of each payment wallet on record. */
+  /** Returns the token accounts of PAYMENT_WALLET and of each payment wallet on record. */
   paymentAccounts(): Promise<readonly Address[]>
   /** `find` needs the block heights of the nodes to prove that a burn transaction can no longer land. */
   refresh(): Promise<void>

@@ -90,7 +90,7 @@ function claimEvent(before: BeforeClaim, { order, attemptId, leaseMs }: ClaimCom
   }
 }
 
-/** Amount that the service loses if the chain drops the payment after an answer. */
+/** Returns the amount that the service loses if the chain drops the payment after an answer. */
 export function exposureOf({ settlement, isFinal: final }: Pick<Verified, 'settlement' | 'isFinal'>) {
   const { mint, requiredBaseUnits } = settlement.price
   assert(requiredBaseUnits > 0n, 'an answer has a price')

@@ -52,7 +52,7 @@ export interface Submitted extends Pick<PaymentSubmitted, 'wallet' | 'endpoint' 
 export interface Verified {
   readonly version: number
   readonly settlement: Settlement
-  /** Number of attempts so far, from 1. 0 between the events of a first claim. */
+  /** Number of attempts so far. 0 between the events of a first claim. */
   readonly attempt: number
   readonly endpoint: string
   readonly isFinal: boolean

@@ -62,7 +62,7 @@ export type DebitFacts = Pick<
   'tab' | 'number' | 'deposit' | 'signed' | 'bearerHash' | 'lifecycle' | 'orderDigest'
 >
 
-/** Only the payer has the secret behind the memo, or the key of the tab. */
+/** True if only the payer can use the payment, by the secret behind the memo or by the key of the tab. */
 export function isBound({ memo, debit }: Pick<Settlement, 'memo' | 'debit'>): boolean {
   return memo !== undefined || debit !== undefined
 }

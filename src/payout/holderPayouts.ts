@@ -99,7 +99,7 @@ async function plan(deps: HolderPayoutsDeps, request: HolderRequest): Promise<Pa
   return created
 }
 
-/** A snapshot of a dollar token would list everyone who holds that dollar token. */
+/** Refuses a dollar token, because its snapshot would list everyone who holds the dollar token. */
 function requireToken({ chain, serviceToken }: HolderPayoutsDeps): void {
   const { mint } = chain.terms
   if (mint !== serviceToken)

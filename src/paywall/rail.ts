@@ -22,7 +22,10 @@ export interface PaymentRail<P extends Proof = Proof> {
   readonly description?: RailDescription
   /** Present if callers of MCP tools can pay by this rail. */
   readonly meta?: RailMeta
-  /** Admission calls this before it admits a request, so the check must be fast. */
+  /**
+   * True if the request has a proof for this rail. Admission calls this method before it admits a request, so the check
+   * must be fast.
+   */
   carriesProof(request: RailRequest): boolean
   /**
    * Undefined if this rail needs a marker in the request and there is none. A rail without a marker returns a refusal
@@ -105,7 +108,7 @@ export interface OrderRequest extends RailRequest {
   readonly target: string
   /** The path of the order as sent, without its mount. Undefined: the path of the product. */
   readonly path?: string
-  /** SHA-256 of the body as sent. Undefined for a request without a body. */
+  /** Returns the SHA-256 of the body as sent. Undefined for a request without a body. */
   bodyDigest(): Uint8Array | undefined
 }
 

@@ -57,7 +57,7 @@ function medianRoundingDown(prices: readonly TokenPriceAttoUsd[]): TokenPriceAtt
   )
 }
 
-/** Exact, because the comparison multiplies and never divides. */
+/** Compares exactly, because it multiplies and never divides. */
 export function isWithin(price: TokenPriceAttoUsd, reference: TokenPriceAttoUsd, percent: number): boolean {
   const distanceAttoUsd = price > reference ? price - reference : reference - price
   return distanceAttoUsd * 100n <= reference * BigInt(percent)

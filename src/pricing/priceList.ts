@@ -51,7 +51,7 @@ export function priceEntries(products: readonly PricedProduct[]): readonly Price
 
 export const usdDecimals = 6
 
-/** For display only: payments are computed from `priceMicroUsd`. */
+/** Returns dollars for display only: payments are computed from `priceMicroUsd`. */
 export function displayUsd({ priceMicroUsd }: Pick<PricedProduct, 'priceMicroUsd'>): number {
   return displayNumber(priceMicroUsd, usdDecimals)
 }

@@ -16,7 +16,7 @@ export function smallestSplit(policy: readonly SplitShare[]): bigint {
 
 const treasuryAccount = 'treasury'
 
-/** Dollars are not burned, so the treasury, which delivers the tokens for the burn, also gets its share. */
+/** Dollars are not burned, so the treasury, which delivers the tokens for the burn, also gets the share of the burn. */
 export function dollarSplit(policy: readonly SplitShare[]): readonly SplitShare[] {
   const burnPerMille = burnPerMilleOf(policy)
   const others = policy.filter(({ account }) => account !== burnAccount)

@@ -35,7 +35,7 @@ export interface RequiredInput {
   readonly decimals: number
 }
 
-/** ⌈priceUSD / tokenPrice⌉ in base units: rounding down could make a request free. */
+/** Returns ⌈priceUSD / tokenPrice⌉ in base units. Rounding down could make a request free. */
 export function requiredBaseUnits(input: RequiredInput): bigint {
   assert(input.priceMicroUsd > 0n, 'a price is positive')
   return divideRoundingUp(input.priceMicroUsd * scaleOf(input), input.tokenPriceAttoUsd)

@@ -52,7 +52,7 @@ interface ProductSource<P extends Json, A, Needs> extends Omit<
 export interface ProductHandler<P extends Json> {
   /** Replaces the schema of the facts, if the configuration changes which parameters are accepted. */
   readonly parameters?: z.ZodType<P>
-  /** With `parameters`, it concerns this order: a cached answer can be sold even while all providers are down. */
+  /** With `parameters`, the reason concerns one order: a cached answer can be sold even while all providers are down. */
   readonly whyUnavailable: (parameters?: P, payer?: string) => string | undefined
   /** Absent: `whyUnavailable` applies to paid orders too. */
   readonly whyUndeliverable?: (parameters: P, payer?: string) => string | undefined

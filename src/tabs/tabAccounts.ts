@@ -92,7 +92,7 @@ export function createTabAccounts(deps: TabAccountsDeps) {
       const tab = await tabs.find(id)
       return tab !== undefined && tabs.replaceKeys(tab, keys, clock.nowMs())
     },
-    /** Custody of the service token. The custody of each dollar is in the member `dollars`. */
+    /** Returns the custody of the service token. The custody of each dollar is in the member `dollars`. */
     async custody() {
       const custodies = await Promise.all(deps.terms.map((terms) => readCustody(deps, terms)))
       const [ofToken, ...dollars] = custodies.map(shown)

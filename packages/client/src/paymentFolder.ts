@@ -101,7 +101,7 @@ export async function writeFileAtomically(path: string, text: string): Promise<v
   await rename(`${path}.tmp`, path)
 }
 
-/** The first line break ends a line that a crash cut off. */
+/** Appends one line. The first line break ends a line that a crash cut off. */
 async function appendLine(path: string, line: object): Promise<void> {
   await appendFile(path, `\n${JSON.stringify(line)}\n`, { mode: privateFile, flush: true })
 }

@@ -7,7 +7,10 @@ import { base58 } from '@scure/base'
 
 const charactersMax = 128
 
-/** Alphabet of Bitcoin and Solana, without a checksum. Takes quadratic time, so pass only input of bounded length. */
+/**
+ * Encodes with the alphabet of Bitcoin and Solana, without a checksum. Takes quadratic time, so pass only input of
+ * bounded length.
+ */
 export function encodeBase58(bytes: Uint8Array): string {
   return base58.encode(bytes)
 }

@@ -3,8 +3,8 @@ import { keyId, type NoteVerifier, readNote, readVerifierKey } from './checkpoin
 import { verifyEd25519 } from './ed25519.ts'
 
 /*
- * Verifies C2SP tlog-cosignature, `cosignature/v1`. A witness states that this is the largest tree of the log that it
- * has seen so far. It also states that the tree continues all earlier trees.
+ * Verifies C2SP tlog-cosignature, `cosignature/v1`. A witness states that the tree is the largest of the log that the
+ * witness has seen so far. It also states that the tree continues all earlier trees.
  */
 
 const cosignatureType = 0x04

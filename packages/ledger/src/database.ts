@@ -109,7 +109,7 @@ const passing = /^(?:40|53300|25006|57014)/
 // 21, 22, 23, 44: cardinality, data, integrity, check option. 54: too large. P0: raised by a function.
 const aboutTheContent = /^(?:21|22|23|44|54|P0)/
 
-/** The five characters of SQLSTATE. Undefined for an error that Postgres did not send. */
+/** Returns the five characters of SQLSTATE. Undefined for an error that Postgres did not send. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }

@@ -13,7 +13,7 @@ import { type Identity, identify, reportLoss, type SeenEvent } from './identity.
 
 export type LedgerHistory = ReturnType<typeof createHistory>
 
-/** The database rejects an append if its own history differs from this one. */
+/** History that this process has seen. The database rejects an append if its own history differs. */
 export interface KnownHistory {
   /** The newest event that this process has seen. Undefined for an empty ledger. */
   readonly newest: SeenEvent | undefined

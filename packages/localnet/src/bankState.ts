@@ -14,7 +14,7 @@ export interface BankState {
   readonly slot: number
   account(address: Uint8Array): AccountState | undefined
   accountsOwnedBy(program: Uint8Array): readonly AccountAt[]
-  /** Sorted by address, so that all nodes return the same order. */
+  /** Returns the accounts sorted by address, so that all nodes return the same order. */
   tokenAccountsOf(owner: Uint8Array): readonly AccountAt[]
 }
 

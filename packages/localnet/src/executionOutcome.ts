@@ -18,7 +18,7 @@ export interface InnerInstruction extends CompiledInstruction {
   readonly stackHeight: number
 }
 
-/** `index` is that of the top-level instruction that called them. */
+/** Instructions that a top-level instruction called. `index` is the index of the top-level instruction. */
 export interface InnerInstructions {
   readonly index: number
   readonly instructions: readonly InnerInstruction[]

@@ -10,7 +10,10 @@ export interface AnyEvent {
 export interface EventDefinition<Event extends AnyEvent> {
   readonly kind: Event['kind']
   readonly schema: z.ZodType<Event>
-  /** A method instead of a function property, so that TypeScript accepts definitions of different events in one list. */
+  /**
+   * This member is a method instead of a function property, so that TypeScript accepts definitions of different events
+   * in one list.
+   */
   postings(event: Event): readonly Posting[]
 }
 

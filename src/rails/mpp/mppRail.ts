@@ -24,8 +24,9 @@ import {
 export interface MppRailDeps extends MppChallengeDeps, MppReadDeps {}
 
 /**
- * Method `solana`, intent `charge` of the "Payment" scheme of HTTP authentication, in pull mode: the client signs a
- * transfer of the whole price, and the service sends it. The service pays the network fee and owes the burn.
+ * Creates the rail for method `solana`, intent `charge` of the "Payment" scheme of HTTP authentication, in pull mode.
+ * The client signs a transfer of the whole price, and the service sends it. The service pays the network fee and owes
+ * the burn.
  */
 export function createMppRail(payments: SponsoredPayments, deps: MppRailDeps): PaymentRail<SponsoredProof> {
   return {

@@ -26,7 +26,7 @@ export interface FeePayer {
 
 export interface FeePayerStanding {
   readonly address: Address
-  /** Reason why it does not sign, such as a used-up budget. Undefined if it signs. */
+  /** Reason why the fee payer does not sign, such as a used-up budget. Undefined if it signs. */
   readonly whyClosed: string | undefined
 }
 

@@ -15,8 +15,8 @@ import { x402ErrorOf } from './x402Refusal.ts'
 export interface X402RailDeps extends X402ChallengeDeps, X402ReadDeps, OfferReceiptDeps {}
 
 /**
- * Version 2, scheme `exact` on Solana, flow `upfront`: the client signs a transfer of the whole price, and the service
- * sends it. The service pays the network fee and owes the burn.
+ * Creates the rail for x402 version 2, scheme `exact` on Solana, flow `upfront`. The client signs a transfer of the
+ * whole price, and the service sends it. The service pays the network fee and owes the burn.
  */
 export function createX402Rail(payments: SponsoredPayments, deps: X402RailDeps): PaymentRail<SponsoredProof> {
   return {

@@ -83,7 +83,7 @@ export class PolicyProblem extends Error {
   }
 }
 
-/** The `PolicyProblem` lists all mistakes at once. */
+/** Parses a policy, or throws a `PolicyProblem` that lists all mistakes at once. */
 export function readPolicy(text: string, path: string): Policy {
   const parsed = policyShape.safeParse(parseJson(text, path))
   if (parsed.success) return parsed.data

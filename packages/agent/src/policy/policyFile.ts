@@ -10,7 +10,7 @@ export interface PolicyFile {
 
 const groupOrOthersWrite = 0o022
 
-/** The `PolicyProblem` lists all mistakes, including write access of other users. */
+/** Reads the policy, or throws a `PolicyProblem` that lists all mistakes, including write access of other users. */
 export async function readPolicyFile(path: string): Promise<PolicyFile> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     const isMissing = error.code === 'ENOENT'

@@ -53,7 +53,7 @@ function usdOf(spendings: readonly StoredSpending[]): bigint {
 
 export interface Holdings {
   readonly wallet: string
-  /** By host. A value is undefined if the service does not answer. */
+  /** Tabs by host. A value is undefined if the service does not answer. */
   readonly tabs: ReadonlyMap<string, TabState | undefined>
 }
 
@@ -88,7 +88,7 @@ const receiptLine = z.object({
 })
 export type ReceiptLine = z.infer<typeof receiptLine>
 
-/** The first line break ends a line that a crash cut off. */
+/** Appends one line. The first line break ends a line that a crash cut off. */
 export async function appendReceipt(path: string, line: ReceiptLine): Promise<void> {
   await appendFile(path, `\n${JSON.stringify(line)}\n`, { mode: 0o600 })
 }

@@ -44,7 +44,7 @@ export function transferChecked(token: Token, amount: TokenAmount, destination: 
   return { program: token.tokenProgram, accounts, data: checkedAmount(12, amount.baseUnits, token.decimals) }
 }
 
-/** Changes nothing if the token account exists. `payer` pays the rent. */
+/** Creates an instruction that opens the token account, or changes nothing if the account exists. `payer` pays the rent. */
 export function createTokenAccount(payer: string, account: string, owner: TokenAccountOwner): Instruction {
   const { wallet, mint, tokenProgram } = owner
   const paying = { address: payer, signs: true, writable: true }

@@ -18,7 +18,7 @@ export interface SponsoredOffer {
   readonly lifetimeMs: number
   /** Present if the payment is sent in `_meta` of a tool call. Absent: it is sent in a header. */
   readonly inMeta?: true
-  /** Value of the header that carries the payment, or the members of `_meta` as JSON. */
+  /** Returns the value of the header that carries the payment, or the members of `_meta` as JSON. */
   encode(transaction: Uint8Array): string
 }
 

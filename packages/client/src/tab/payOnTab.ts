@@ -193,7 +193,10 @@ async function presentDebit(
   }
 }
 
-/** The service refused the request itself, for example a wrong parameter: a separate payment would be refused too. */
+/**
+ * True if the service refused the request itself, for example a wrong parameter. A separate payment would be refused
+ * too.
+ */
 function isAboutRequest({ lastAnswer }: PaymentError): boolean {
   return lastAnswer?.code !== undefined && lastAnswer.status <= 499 && !mayHeal(lastAnswer.status)
 }

@@ -22,7 +22,7 @@ export interface City {
 /** A city is decoded only when it is read, because all decoded cities would need about 100 MB. */
 export interface CityFile {
   readonly count: number
-  /** In the order of the cities' numbers. */
+  /** Returns the names in the order of the cities' numbers. */
   names(): Iterable<string>
   cityAt(number: number): City
   /** Undefined: no city is within 100 km. */
