@@ -50,7 +50,7 @@ export function overpaidBy(wallet: Address): Account {
   return owedTo(`Liabilities:Overpaid:${wallet}`)
 }
 
-/** Owed to the wallet for payments without a delivery, granted refunds, and the unspent balances of closed tabs. */
+/** Debt to the wallet for payments without a delivery, granted refunds, and the unspent balances of closed tabs. */
 export function refundDueTo(wallet: Address): Account {
   return owedTo(`Liabilities:RefundsDue:${wallet}`)
 }

@@ -16,7 +16,7 @@ export interface HolderQuestion extends PlanHead, HolderRules {
 // Eight lines that each open a token account fit into the 1,232 bytes of a transaction.
 const holderPartMax = 8
 
-/** Pure: the same question returns the same plan with the same id. Undefined if no holder can be paid. */
+/** The same question returns the same plan with the same id. Undefined if no holder can be paid. */
 export function planHolderPayout(question: HolderQuestion): PayoutPlan | undefined {
   const { account, amountBaseUnits, snapshot, snapshotSha256, tokenAccountOf, ...rest } = question
   const { excluded: unordered, minimumBaseUnits, openAccountsMax, ...base } = rest

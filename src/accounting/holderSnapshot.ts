@@ -42,7 +42,10 @@ export function snapshotText({ accounts, ...head }: HolderSnapshot): string {
   return `${canonicalJson({ format, accounts: accounts.length, ...head })}\n${lines.join('')}`
 }
 
-/** The digest of the text exactly as it was read. The plan contains it, so that every holder can check the shares later. */
+/**
+ * The digest is of the text exactly as it was read. The plan contains it, so that every holder can check the shares
+ * later.
+ */
 export function snapshotDigest(text: string): string {
   return sha256Hex(text)
 }

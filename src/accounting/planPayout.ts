@@ -47,8 +47,8 @@ interface Line extends PlannedTransfer {
 }
 
 /**
- * Pure: the same question returns the same plan with the same id. Shares come first and in separate parts, because a
- * transfer to any other wallet can make its part fail.
+ * The same question returns the same plan with the same id. Shares come first and in separate parts, because a transfer
+ * to any other wallet can make its part fail.
  */
 export function planPayout(question: PayoutQuestion): PlannedDebts {
   const { debts, leastBaseUnits, openAccountsMax, destinations: _, receivers: _seen, ...plan } = question
@@ -116,7 +116,10 @@ function whyNoWallet(account: string): string {
     : `the share has no wallet: give --wallets ${share}:ADDRESS, or add it to PAYOUT_WALLETS`
 }
 
-/** The largest debts have priority. Accounts for shares do not count, because the operator chooses their wallets. */
+/**
+ * Limits the new token accounts, and prefers the largest debts. Accounts for shares do not count, because the operator
+ * chooses their wallets.
+ */
 function boundOpenings(lines: readonly Line[], openAccountsMax: number) {
   const wanting = lines
     .filter((line) => line.opens && !isShare(line))

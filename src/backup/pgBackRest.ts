@@ -9,8 +9,8 @@ export interface Repository {
 }
 
 /**
- * Compares every backup and the archived write-ahead log with their checksums. Throws a `Fault` if one checksum
- * differs.
+ * Compares the backups and the archived write-ahead log with their checksums. Throws a `Fault` if pgBackRest reports an
+ * error.
  */
 export async function verifyRepository(repository: Repository): Promise<void> {
   const output = await pgBackRest(repository, ['verify', '--output=text'])

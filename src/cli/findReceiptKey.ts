@@ -4,7 +4,7 @@ import { UsageProblem } from '@tollbook/client/command/usageProblem'
 import { readConfig, type ReceiptSigningKey } from '../config.ts'
 import { openHome } from './local/home.ts'
 
-/** The key of local mode if the operator has configured none. */
+/** Returns the configured key, or else the key of local mode. Throws a `UsageProblem` if there is neither. */
 export async function findReceiptKey(home: string): Promise<ReceiptSigningKey> {
   const { receiptSigningKey } = readConfig()
   if (receiptSigningKey !== undefined) return receiptSigningKey

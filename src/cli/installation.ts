@@ -21,7 +21,7 @@ export function requireLogin(url: string | undefined, [variable, role]: readonly
   throw new UsageProblem(variable, `is missing: a login that is a member of ${role}`)
 }
 
-/** The chain of local mode if the operator has configured none. */
+/** Returns the configured chain, or else the chain of local mode. Undefined if there is neither. */
 export function chainOf({ config: { chain, currencies }, local }: Installation) {
   const { accepted } = currencies
   if (chain !== undefined) return { ...chain, currencies: accepted }

@@ -7,7 +7,7 @@ import type { CommandDeps } from './commandDeps.ts'
 import { readLocal } from './localJson.ts'
 import { refuseMistyped } from './mistypedOption.ts'
 
-/** The command is in packages/client, so that a payer does not need the server. This adds the facts of local mode. */
+/** The command is in packages/client, so that a payer does not need the server. This file adds the facts of local mode. */
 export function payCommand(deps: CommandDeps): Command {
   const command = new Command('pay')
     .description('request a paid endpoint, pay its price up to a limit, and print the data and the receipt')

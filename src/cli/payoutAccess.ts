@@ -28,7 +28,7 @@ export function runPayout(
   )
 }
 
-/** Undefined `mint`: the service token. */
+/** Opens payouts in a mint. Without `mint`, opens payouts in the service token. */
 async function open(deps: CommandDeps, mint: string | undefined): Promise<Payout> {
   const installation = await readInstallation(deps)
   const { config, local } = installation

@@ -62,7 +62,7 @@ function smallestPaymentMicroUsd(mint: string): bigint | undefined {
   return dollarOfMint(mint, readConfig().currencies.accepted)?.minimumMicroUsd
 }
 
-/** One row per endpoint: its price in dollars, in the token, and in each other mint. */
+/** Returns a table with one row per endpoint: its price in dollars, in the token, and in each other mint. */
 export function tableOf(
   { prices, split }: PriceListPublished,
   feeMicroUsd: bigint,

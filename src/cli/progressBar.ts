@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress'
 
-/** At a terminal only, and on stderr, because stdout is reserved for the result. */
+/** Draws the bar on stderr, because stdout is reserved for the result. Draws nothing unless `isWanted`. */
 export function openProgressBar(unit: string, isWanted: boolean) {
   const bar = new SingleBar(
     {

@@ -70,7 +70,10 @@ function cosign(deps: CommandDeps, options: WitnessOptions, stopping: AbortSigna
   })
 }
 
-/** 0 if the file has no cosigned checkpoint, because the witness then reports the size that it has seen. */
+/**
+ * Returns the size of the cosigned checkpoint in the file. 0 if there is none, because the witness then reports the
+ * size that it has seen. Throws a fault if the service has fewer events.
+ */
 async function readSeenSize(path: string, witness: NoteVerifier, sizeMax: number): Promise<number> {
   const note = await readFile(path, 'utf8').catch(() => '')
   const size = openCosignature(note, witness) === undefined ? 0 : (readCheckpoint(note)?.size ?? 0)

@@ -8,7 +8,7 @@ interface Leaf {
 
 const pathOf = (keys: readonly PropertyKey[]) => keys.map(String).join('.')
 
-/** One variable can have several paths. */
+/** Returns the variables of a schema with their paths. One variable can have several paths. */
 export function leavesOf(schema: z.core.$ZodType, keys: readonly string[] = []): readonly Leaf[] {
   const variable = variableOf(schema)
   if (variable !== undefined) return [{ variable, path: pathOf(keys) }]

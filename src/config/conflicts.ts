@@ -79,7 +79,7 @@ function burnsMoney(given: GivenVariables): readonly string[] {
   ]
 }
 
-/** The wallet of a dollar must be neither the treasury's wallet, which delivers burns, nor the wallet of deposits. */
+/** Refuses settings of CURRENCIES whose wallets or mints are already used for another purpose. */
 function dollarConflicts(given: GivenVariables): readonly string[] {
   const { TOKEN_MINT: token, TREASURY_WALLET: treasury, PAYMENT_WALLET: wallet, TAB_WALLET: tabWallet } = given
   const dollars = parseCurrencies(given['CURRENCIES'] ?? '')

@@ -45,7 +45,7 @@ export function parseCurrencies(setting: string): ParsedList<readonly DollarSett
   return parsedUnless(problems, currencies)
 }
 
-/** Each payment in a shared mint would have two wallets and two splits. */
+/** Finds different symbols with one mint, because each payment in a shared mint would have two wallets and two splits. */
 function sharedMints(currencies: readonly DollarSetting[]): readonly string[] {
   return currencies.flatMap((dollar, at) =>
     currencies

@@ -58,8 +58,8 @@ export type RefundOutcome =
 const triesMax = 3
 
 /**
- * Records a decision about a refund. If it is refused, returns why. This pays nothing, because `tollbook payout` pays
- * debts.
+ * Records a decision about a refund. If it is refused, returns why. No debt is paid here, because `tollbook payout`
+ * pays debts.
  */
 export async function decideAndRecord(deps: DecisionDeps, order: RefundOrder): Promise<RefundOutcome> {
   if (signatureOf(order.reference) === undefined)
@@ -152,7 +152,10 @@ async function recordNow(deps: DecisionDeps, order: RefundOrder): Promise<Refund
   return done === undefined ? undefined : { recorded: true, ...done, event: decision.events[0]?.kind ?? '' }
 }
 
-/** Decides about the transfer in the finalized chain. Returns a text with the reason if nothing is recorded. */
+/**
+ * Decides about the transfer in the finalized chain. Returns a text with the reason if nothing is recorded, or
+ * undefined if the state of the payment permits no decision.
+ */
 async function decideTransfer(
   { chain, allTerms }: DecisionDeps,
   reference: PaymentReference,

@@ -28,8 +28,8 @@ export function senderTo(record: TransactionRecord, wallets: Wallets): Address |
 }
 
 /**
- * Returns the terms of one mint: the mint of the payment's price, or else the mint that arrived. Amounts of two mints
- * must not be added.
+ * Returns the terms of one mint: the mint of the payment's price, or else the mint that arrived, or else the first
+ * mint. Amounts of two mints must not be added.
  */
 export function termsOfOneMint(
   all: readonly PaymentTerms[],

@@ -35,7 +35,7 @@ const renderer = new Marked({
   },
 })
 
-/** Renders a code block. Text after the language of a fence is a title. A block with a title is folded under it. */
+/** Renders a code block. Text after the language of a fence is a title, under which the block is folded. */
 function codeOf({ lang = '', text }: Tokens.Code): Markup {
   const title = lang.slice(lang.indexOf(' ') + 1)
   const block = html`<pre tabindex="0"><code>${text}</code></pre>`

@@ -22,7 +22,10 @@ interface DocumentName {
 
 export type DocumentEndpoint = Endpoint & DocumentName
 
-/** Names each product by the words of its path. Paths with the same words, such as `/a/b` and `/a-b`, get a number. */
+/**
+ * Names each product by the words of its path. If earlier paths have the same words, as with `/a/b` and `/a-b`, the
+ * name gets a number.
+ */
 export function nameEndpoints<E extends Pick<Endpoint, 'path'>>(
   endpoints: readonly E[],
 ): readonly (E & DocumentName)[] {

@@ -177,7 +177,7 @@ function fieldsOf({ parameters, example, streamOnDemand }: Endpoint): Markup {
     </details>`
 }
 
-/** A dot separates the names of a path. The script decodes each name. */
+/** Escapes dots, because a dot separates the names of a path. The script decodes each name. */
 function escapedName(name: string): string {
   return name.replaceAll(/[%.]/g, (character) => (character === '.' ? '%2E' : '%25'))
 }

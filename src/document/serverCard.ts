@@ -7,8 +7,8 @@ import type { Seller } from '../product/seller.ts'
 export const serverCardType = 'application/mcp-server-card+json'
 
 /**
- * Returns the name of the operator's MCP server: the host in reverse order. The registry of MCP verifies the name over
- * DNS.
+ * Returns the name of the operator's MCP server: the host in reverse order, or `localhost` for an IP address. The
+ * registry of MCP verifies the name over DNS.
  */
 function nameOf(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)

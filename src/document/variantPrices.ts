@@ -1,7 +1,7 @@
 import type { Endpoint } from '../product/endpoint.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 
-/** Lists the models that have separate prices, as the end of a sentence. */
+/** Lists the deposits, or the models that have separate prices, as the end of a sentence. */
 export function shownVariants({ variants = [], isDeposit }: Pick<Endpoint, 'variants' | 'isDeposit'>): string {
   if (isDeposit === true) return `; deposits are ${variants.map((variant) => `$${displayUsd(variant)}`).join(', ')}`
   const prices = variants.map((variant) => `$${displayUsd(variant)} for the model ${variant.name}`)

@@ -263,7 +263,7 @@ async function servePayment(deps: FinanceRouteDeps, request: FreeRequest): Promi
   return jsonAnswer(200, JSON.stringify({ success: true, data }))
 }
 
-/** Returns links to pages that show the same payment. An explorer has neither a local chain nor the debits of a tab. */
+/** Returns links to pages about the payment. An explorer has neither a local chain nor the debits of a tab. */
 function linksOf({ network, publicUrl }: FinanceRouteDeps, reference: string): Json {
   const [, signature] = /^solana:(.+)$/.exec(reference) ?? []
   const cluster = clusterOf(network)

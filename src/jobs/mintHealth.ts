@@ -79,8 +79,8 @@ function accountProblem(
 }
 
 /**
- * Undefined if the price is right. `unknown` if no source answers, or if only one answers and its price is wrong: the
- * last verdict then stays.
+ * Undefined if the price is right. `unknown` if no source answers, or if one source answers and its price is wrong. In
+ * both cases the last verdict stays.
  */
 async function judgePeg({ symbol, sources }: WatchedMint): Promise<string | undefined> {
   const answers = await Promise.all(sources.map((source) => source.ask()))

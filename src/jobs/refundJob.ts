@@ -41,8 +41,8 @@ export async function recordRefunds({ refundAfterMs, attemptsMax }: ExpiryLimits
 }
 
 /**
- * Returns the failures. A caller may claim a payment at the same time. The version of the payment then decides which
- * change is recorded.
+ * Records the steps of open payments, and returns the failures. If a caller claims a payment at the same time, the
+ * version of the payment decides which change is recorded.
  */
 async function eachOpen(
   { lifecycle }: StepDeps,

@@ -13,7 +13,10 @@ export interface TabEndDeps {
 
 const everyMs = 60_000
 
-/** Includes closed tabs, because every amount that was returned to a closed tab becomes a debt to its wallet. */
+/**
+ * Owes the balances of tabs that have ended. Includes closed tabs, because an amount that was returned to a closed tab
+ * also becomes a debt to its wallet.
+ */
 export function startTabEndJob(deps: TabEndDeps): Repeated {
   return repeat(deps, { name: 'tab ends', everyMs, run: () => endTabs(deps) })
 }

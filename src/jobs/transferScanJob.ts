@@ -60,8 +60,8 @@ export interface TransferScanJobDeps extends Omit<TransferScanDeps, 'terms' | 'o
 }
 
 /**
- * Finds tokens that arrived or left without an entry in the ledger. It searches only once a minute, and starts with the
- * oldest transactions.
+ * Finds tokens that arrived or left without an entry in the ledger. It pauses for a minute after each run, and starts
+ * with the oldest transactions.
  */
 export function startTransferScanJob(deps: TransferScanJobDeps): Repeated {
   return repeat(deps, {
@@ -149,7 +149,10 @@ async function findSecond(
 
 type Place = Awaited<ReturnType<StepDeps['lifecycle']['readScanPlace']>>
 
-/** Newest first, as the chain lists them. */
+/**
+ * Returns the transactions since the last search, the newest first. If they exceed `backlogMax`, only the oldest are
+ * returned.
+ */
 async function listSince(deps: TransferScanDeps, place: Place): Promise<readonly ListedSignature[]> {
   const found: ListedSignature[] = []
   for (let page = 0; page < pagesMax; page++) {

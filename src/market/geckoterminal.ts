@@ -37,7 +37,7 @@ export function createGeckoterminal(deps: UpstreamAccess): Market {
   })
 }
 
-/** Throws for an error in either form, whatever the status, because caches send errors with status 200 too. */
+/** Throws for an error in either form, whatever the status, because errors also arrive with status 200. */
 function refuseErrors(body: unknown): void {
   if (limited.safeParse(body).data?.status.error_code === 429)
     throw new UpstreamFailure('rate_limited', 'it asks us to wait')

@@ -30,8 +30,8 @@ export function createJupiter(deps: UpstreamAccess): Market {
 }
 
 /**
- * True if the answer is an error with status 200. A normal answer has only mint addresses as keys, so any of these keys
- * marks an error.
+ * True if the answer is an error with status 200. A normal answer has only mint addresses as keys, so each of these
+ * keys marks an error.
  */
 function isError(body: Readonly<Record<string, unknown>>): boolean {
   return ['error', 'message', 'code', 'status', 'success'].some((key) => Object.hasOwn(body, key))

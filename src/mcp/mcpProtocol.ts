@@ -56,8 +56,8 @@ export function createMcp(deps: McpDeps): MessageProtocol {
 
 /**
  * Returns why the host or origin of a request is foreign. Undefined if the request uses this service's name and does
- * not come from a page of another site. Such a page can let its own name resolve to this machine (DNS rebinding). It
- * could then read answers and use a wallet of the browser.
+ * not come from a page of another site. A page of another site could let its own name resolve to this machine (DNS
+ * rebinding), read answers, and use a wallet of the browser.
  */
 function findForeignName(serviceUrl: string, header: (name: string) => string | undefined): string | undefined {
   const own = [...localhostAllowedHostnames(), ...(serviceUrl === '' ? [] : [new URL(serviceUrl).hostname])]

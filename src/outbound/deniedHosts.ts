@@ -5,8 +5,8 @@ import { readHostEntry } from '../machine/hostEntry.ts'
 export type DeniedHosts = ReturnType<typeof createDeniedHosts>
 
 /**
- * An entry with a name denies requests to that name. An entry with an address or a network denies every name that
- * resolves to it. This machine is always denied.
+ * An entry with a name denies requests to that name. An entry with an address or a network denies each name that
+ * resolves to it. The addresses of this machine are denied too.
  */
 export function createDeniedHosts(
   entries: readonly string[],

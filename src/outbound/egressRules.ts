@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { createDeniedHosts, type DeniedHosts } from './deniedHosts.ts'
 import { isAllowedHost, isGlobalAddress, type Target, webPorts } from './urlGuard.ts'
 
-/** All IPv4 and IPv6 addresses. Empty if the name has no address. */
+/** Returns the IPv4 and IPv6 addresses of the name. Empty if the name has no address. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 export interface EgressRules {
@@ -26,7 +26,7 @@ const forbidden: EgressVerdict = { kind: 'forbidden' }
 // connection attempt.
 const addressesMax = 16
 
-/** If one address of a name is denied or not global, the whole name is refused. */
+/** If one address of a name is denied or not global, the whole name is refused, unless the operator allows the host. */
 export async function judgeTarget(rules: EgressRules, target: Target): Promise<EgressVerdict> {
   const bare = target.hostname.replace(/^\[|\]$/g, '')
   const isAllowed = isAllowedHost(rules.allowHosts, target)

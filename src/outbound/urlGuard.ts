@@ -83,10 +83,7 @@ export function isAllowedHost(allowHosts: readonly string[], { hostname, port }:
   })
 }
 
-/**
- * Undefined if the target may be tried. Names are not resolved here. Hosts that the operator allows may be private and
- * may use any allowed port.
- */
+/** Undefined if the target may be tried. Names are not resolved here. Hosts that the operator allows may be private. */
 export function findUrlProblem(text: string, allowHosts: readonly string[] = []): string | undefined {
   if (text.length > urlCharactersMax) return `must have at most ${urlCharactersMax} characters`
   if (control.test(text) || !text.isWellFormed())

@@ -15,8 +15,8 @@ const payoutsMax = 100
 export type PaymentDetail = NonNullable<Awaited<ReturnType<typeof paymentDetail>>>
 
 /**
- * Reads everything in the ledger about one payment, payout or burn, with the open debts in the wallet accounts that its
- * entries use. Undefined if the ledger does not have this reference.
+ * Reads the events of one payment, payout or burn, with the open debts in the wallet accounts that its entries use.
+ * Undefined if the ledger does not have this reference.
  */
 export async function paymentDetail(database: Database, reference: PaymentReference) {
   const found = await readEvents(database, reference)
@@ -122,7 +122,7 @@ function shown(row: EventRow) {
   }
 }
 
-/** Empty for a payout, because it has many wallets. */
+/** Returns the first value of the field. Empty for a payout, because it has many wallets. */
 function firstText(bodies: readonly Body[], field: 'wallet' | 'endpoint'): string {
   for (const body of bodies) {
     const settlement = record.safeParse(body['settlement']).data

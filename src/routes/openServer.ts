@@ -101,7 +101,10 @@ export async function openServer(addresses: ListenAddresses, deps: ServerDeps) {
        * their product.
        */
       replaceEndpoints: async (next: ServerDeps['endpoints']) => main.serve(await servedWith(next)),
-      /** Stops accepting connections, and closes the remaining connections after `timeoutMs`. */
+      /**
+       * Stops accepting connections, and closes each one when its requests are answered. Closes the remaining
+       * connections after `timeoutMs`.
+       */
       drain: ({ timeoutMs }: { readonly timeoutMs: number }) => drain(timeoutMs),
     }
   } catch (error) {

@@ -11,8 +11,8 @@ export interface ReceiptRouteDeps {
 }
 
 /**
- * The header `receipt-location` of a streamed answer names this route. It is free, because the answer has been paid
- * for.
+ * The header `receipt-location` of an answer that cannot contain its receipt names this route. The route is free,
+ * because the answer has been paid for.
  */
 export function receiptRoute(deps: ReceiptRouteDeps): FreeRoute {
   return { path: '/api/receipts/:reference', serve: (request) => serveReceipt(deps, request) }

@@ -1,6 +1,9 @@
 import { describeReport, reportNames } from '../reports/readReport.ts'
 
-/** `data-accepts` has the parameters of the report, so that the page shows only these filters. */
+/**
+ * Returns the options of the list of reports. `data-accepts` has the parameters of the report, so that the page shows
+ * only these filters.
+ */
 export function reportOptions(): string {
   return reportNames
     .map((name) => {

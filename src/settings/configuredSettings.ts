@@ -64,7 +64,10 @@ export function differenceFrom(configured: ConfiguredSetting, inForce: SettingPe
   return { configured, recorded: value, since: `${validFrom} (${name}#${number}, event ${position})` }
 }
 
-/** Includes the command that changes each setting, unless the setting keeps its first value. */
+/**
+ * Includes the command that changes each setting, or the advice to restore the value of a setting that keeps its first
+ * value.
+ */
 export function differencesText(differences: readonly SettingDifference[]): string {
   assert(differences.length > 0, 'a refusal to start names a difference')
   const [count, s] = [differences.length, differences.length === 1 ? '' : 's']
@@ -104,7 +107,7 @@ function changeCommand({ name, value }: ConfiguredSetting): string | undefined {
 const splitValue = z.array(z.object({ account: z.string(), perMille: z.int() }))
 const keyValue = z.object({ x: z.string() })
 
-/** The value as the operator writes it: the public key, the address, or the split in the form of SPLIT. */
+/** Returns the value as the operator writes it. A value that has no such form is shown as JSON. */
 export function settingText(name: string, value: Json): string {
   if (typeof value === 'string') return value
   const key = name === 'receipt-key' ? keyValue.safeParse(value).data : undefined

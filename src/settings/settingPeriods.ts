@@ -46,7 +46,7 @@ export function periodsOf(versions: readonly RecordedSetting[]): readonly Settin
   })
 }
 
-/** A value that is not an object is wrapped in this member, so that `previousUntil` can be added. */
+/** Returns the member that wraps a value which is not an object, so that `previousUntil` can be added. */
 function wrappingMember(name: string): string | undefined {
   return isWalletSetting(name) ? 'wallet' : name === 'split' ? 'shares' : undefined
 }

@@ -58,7 +58,7 @@ interface AgentStore {
 
 const renewEveryMs = 60_000
 
-/** Renewed certificates of the service are read without a restart. */
+/** Reads the certificates of the service again from time to time, so that a renewal needs no restart. */
 function storeAgents(files: TlsFiles, clock: Clocks): AgentStore {
   let agent: Agent | undefined
   let openedAtMs = 0

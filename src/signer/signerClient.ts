@@ -69,8 +69,8 @@ const budgetRetrySeconds = 60
 const settlementRetrySeconds = 2
 
 /**
- * Nothing was signed, so the refusal says that nothing was sent. A fee above the limit is refused for good, and the
- * other rules may permit the payment later.
+ * Nothing was signed, so nothing was sent. A fee above the limit is refused for good, and the other rules may permit
+ * the payment later.
  */
 function refuseByRule(rule: SigningRule, { payer, feeLamports }: SponsoredTransaction): Refusal {
   const why = signingRules[rule]
@@ -84,8 +84,8 @@ function refuseByRule(rule: SigningRule, { payer, feeLamports }: SponsoredTransa
 }
 
 /**
- * One reading at a time. After a failed reading, the failure is returned until a new reading succeeds, so that no offer
- * waits for a signer that hangs.
+ * Allows one reading at a time. After a failed reading, the failure is returned until a new reading succeeds, so that
+ * no offer waits for a signer that hangs.
  */
 function rememberStanding(clock: SignerClientOptions['clock'], read: () => Promise<SignerStanding>) {
   let reading: Promise<SignerStanding> | undefined

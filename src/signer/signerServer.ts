@@ -180,8 +180,8 @@ function send(response: ServerResponse, status: number, body: object): void {
 }
 
 /**
- * A killed process leaves its socket behind. Does nothing if there is no socket, because another signer may be creating
- * it.
+ * Removes the socket that a killed process has left behind. Throws if another signer uses the socket. If there is none,
+ * removes nothing, because another signer may be creating it.
  */
 async function removeStale(socketPath: string): Promise<void> {
   const socket = connect(socketPath)

@@ -87,7 +87,7 @@ export interface AskedProvider<Query, Data> {
   readonly leftMs: number
 }
 
-/** Throws `UpstreamFailure` if the provider is resting, is late or returns outdated data. */
+/** Throws `UpstreamFailure` if the provider has no usable answer, is resting, is late or returns outdated data. */
 export async function askOne<Query, Data>(
   { clock, options, provider, leftMs }: AskedProvider<Query, Data>,
   query: Query,

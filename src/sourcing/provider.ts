@@ -46,7 +46,7 @@ export interface Provider<Query, Data> {
   ask(query: Query): Promise<Observation<Data>>
 }
 
-/** Validated, and in the units and terms of this service. */
+/** An answer that is validated, and in the units and terms of this service. */
 export interface Observation<Data> {
   readonly data: Data
   /** Time of the data by the provider's own timestamp, in milliseconds since 1970. */
@@ -83,7 +83,7 @@ export function decimalOf(text: string | null | undefined): number | undefined {
   return /^-?\d{1,20}(\.\d{1,20})?$/.test(plain) ? Number(plain) : undefined
 }
 
-/** Throws for null, zero and negative numbers, which providers send for a missing figure. */
+/** Throws for a missing, zero or negative number, which providers send for a missing figure. */
 export function positive(value: number | null | undefined, field: string): number {
   if (value !== undefined && value !== null && Number.isFinite(value) && value > 0) return value
   throw new UpstreamFailure('incomplete', `${field} is missing, zero or negative`)

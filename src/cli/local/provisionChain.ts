@@ -33,7 +33,7 @@ export interface ProvisionedChain {
   readonly facts: object
 }
 
-/** Creates nothing if the mint and the wallets exist. */
+/** Creates the mint and the accounts with the keys of the home, if the chain does not have the mint yet. */
 export async function provisionFromHome(home: Home, rpcUrl: string): Promise<ProvisionedChain> {
   const [mint, mintAuthority, paymentWallet, tabWallet, demoWallet] = await Promise.all([
     home.keypair('token-mint'),
@@ -72,7 +72,7 @@ const localDecimals = 6
 const demoTokens = 100_000n
 const demoSol = 10
 
-/** If the token exists, only opens a missing account for tabs. */
+/** Creates the token and the accounts of the wallets. If the token exists, only opens a missing account for tabs. */
 export async function provisionChain(connection: Connection, wallets: LocalWallets): Promise<void> {
   const { mint, mintAuthority, demoWallet } = wallets
   if ((await connection.getAccountInfo(mint.publicKey)) !== null) return openTabAccount(connection, wallets)

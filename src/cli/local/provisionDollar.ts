@@ -47,7 +47,10 @@ interface DollarWallets {
   readonly demoWallet: PublicKey
 }
 
-/** Does nothing if the account for tabs exists, because one transaction opens all accounts. */
+/**
+ * Opens the accounts for the sample dollar and funds the demo wallet, in one transaction. Does nothing if the account
+ * for tabs exists, because all accounts then exist.
+ */
 export async function provisionDollar(rpcUrl: string, wallets: DollarWallets): Promise<void> {
   const { mintAuthority, paymentWallet, tabWallet, demoWallet } = wallets
   const connection = connectLocalChain(rpcUrl)

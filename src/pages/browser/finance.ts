@@ -99,7 +99,10 @@ function reconcile(): void {
   showReconciliation().catch(tell)
 }
 
-/** True if the role may not read sums, as with the support role. Other errors are thrown again. */
+/**
+ * Shows a message and returns false if the role may not read sums, as with the support role. Other errors are thrown
+ * again.
+ */
 function toleratesRole(error: unknown): boolean {
   if (!(error instanceof Forbidden)) throw error
   status.textContent = 'This token reads payments, refunds and explanations.'

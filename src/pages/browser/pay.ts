@@ -192,7 +192,10 @@ function storedAs(payment: Payment): StoredPayment {
   return { name: `${storageKey} ${payment.key}`, payment }
 }
 
-/** The payment is stored until its answer is shown, so that it survives a crash of the browser or a lost answer. */
+/**
+ * The payment is stored until its answer is shown or a 402 ends it, so that it survives a crash of the browser or a
+ * lost answer.
+ */
 async function deliver({ name, payment }: StoredPayment): Promise<void> {
   localStorage.setItem(name, JSON.stringify(payment))
   const { order, wallet, proof, key } = payment

@@ -57,7 +57,7 @@ const folded: Readonly<Record<string, readonly string[]>> = {
   burns: ['promisedBaseUnits', 'deliveredBaseUnits'],
 }
 
-/** Columns that fit a screen of 1280 pixels, unless `all` is set. */
+/** Returns the columns that fit a screen of 1280 pixels, or all columns if `all` is set. */
 export function columnsShown(report: string, columns: readonly string[], all: boolean): readonly string[] {
   if (all) return columns
   const chosen = shown[report]

@@ -32,7 +32,10 @@ const clockToleranceMs = 10 * 60_000
 // Maximum of unsealed events, because they are read for the statement. The sealer lags by seconds.
 export const unsealedMax = 20_000
 
-/** A month that is not closed yet ends at the newest checkpoint, because under load some events are always unsealed. */
+/**
+ * A month that is not closed yet ends at the newest checkpoint, because under load some events are always unsealed. If
+ * the reports are behind the checkpoint, the month ends at their position.
+ */
 export async function closingRange(
   snapshot: Database,
   { month, nowMs }: { readonly month: string; readonly nowMs: number },

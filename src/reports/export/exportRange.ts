@@ -31,8 +31,8 @@ export async function firstPositionOf(snapshot: Database, bound: Bound, head: nu
 }
 
 /**
- * Excludes an event that was recorded at exactly the given millisecond, because a time at the end of a range is
- * exclusive.
+ * Returns the last position of a range. Excludes an event that was recorded at exactly the given millisecond, because a
+ * time at the end of a range is exclusive.
  */
 export async function lastPositionOf(snapshot: Database, bound: Bound, head: number): Promise<number> {
   return bound.kind === 'position' ? bound.position : (await firstRecordedFrom(snapshot, bound.ms, head)) - 1

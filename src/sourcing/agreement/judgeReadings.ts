@@ -91,8 +91,9 @@ export function judgeReadings(readings: readonly Reading[], rule: AgreementRule,
 }
 
 /**
- * True if at least as many sources differ from a field as agree with it. All exchanges together outweigh any number of
- * aggregators, because aggregators copy from each other.
+ * True if, for one field, at least as many sources differ as agree, or all exchanges differ. All exchanges together
+ * outweigh the aggregators, because aggregators copy from each other. After a large daily change, one source that
+ * differs is enough.
  */
 function isContradicted(reading: Reading, readings: readonly Reading[], rule: AgreementRule): boolean {
   const judges = readings

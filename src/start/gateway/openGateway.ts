@@ -14,7 +14,7 @@ export interface GatewayConfig {
 
 export type OpenGateway = ReturnType<typeof openGateway>
 
-/** Without a products file, all built-in products are sold, and no configured product. */
+/** Without a products file, the built-in products are sold, and no configured product. */
 export function openGateway({ catalog, providers }: GatewayConfig, { clock, log, metrics }: PartDeps) {
   const { productsFile } = catalog
   const { handlerTimeoutMs, areProbed: isProbed } = providers

@@ -22,7 +22,10 @@ export interface ProvidersDeps extends PartDeps {
   readonly hosts: Pick<DeliveryConfig['render'], 'allowHosts' | 'denyHosts'>
 }
 
-/** Also opens samples for products that no provider can answer. */
+/**
+ * If local mode has started samples, also opens samples for products that no provider can answer. In the mode `always`,
+ * the samples are the only providers.
+ */
 export function openProviders(config: ProviderConfig, deps: ProvidersDeps) {
   const { log, upstreams, lookups, samples, hosts } = deps
   const open = (addresses: ProviderAddresses, isSample: boolean): Providers => ({

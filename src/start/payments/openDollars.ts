@@ -29,8 +29,8 @@ export interface DollarsDeps extends Pick<PartDeps, 'clock'> {
 const debtAgeMaxMs = 1_000
 
 /**
- * Offers a dollar only while its burn can be promised: the token has a price, and the treasury's debt is within the
- * operator's limit. Undefined if only the token is accepted.
+ * Offers a dollar whose sales burn tokens only while the burn can be promised: the token has a price, and the
+ * treasury's debt is within the operator's limit. Undefined if only the token is accepted.
  */
 export function openDollars({ burnDebtMaxTokens }: CurrencyConfig, deps: DollarsDeps): Dollars | undefined {
   const { clock, dollars, token, currentPrice, lifecycle } = deps

@@ -158,7 +158,7 @@ function openSponsoredRails(
 
 const descriptions = new WeakMap<readonly Endpoint[], ReadonlyMap<string, ProductDescription>>()
 
-/** The list of the products changes only when the products file is read again. */
+/** Describes the products once, because their list changes only when the products file is read again. */
 function describeAll(endpoints: readonly Endpoint[]): ReadonlyMap<string, ProductDescription> {
   const known = descriptions.get(endpoints)
   if (known !== undefined) return known

@@ -41,7 +41,7 @@ function listedFacts({ sold, split, dollars = [] }: PricesDeps): PricingDeps['li
   }
 }
 
-/** A text states why a request cannot be sold at this price. */
+/** Returns a text if a product cannot be sold at this price of the token. */
 function pricesAt(
   { sold, split, dollars = [], terms: { mint, decimals } }: PricesDeps,
   tokenPriceAttoUsd: TokenPriceAttoUsd,
@@ -59,7 +59,7 @@ function pricesAt(
   return [...inToken, ...inDollars]
 }
 
-/** Published once, because fixed prices change only with the configuration. */
+/** Publishes the prices once, because fixed prices change only with the configuration. */
 async function openFixedPrices(tokenPriceAttoUsd: TokenPriceAttoUsd, deps: PricingDeps): Promise<Prices> {
   const { terms, priceLists, clock } = deps
   const prices = deps.pricesAt(tokenPriceAttoUsd)
