@@ -140,7 +140,7 @@ export function readConfig(
   throw configFault([...mistakes], [...(gaps?.advice ?? []), ...asked])
 }
 
-/** For variables that the products file mentions. A value may also be in the file that `NAME_FILE` names. */
+/** Reads a variable that the products file mentions, from the environment or from the file that `NAME_FILE` names. */
 export function readVariable(name: string): { readonly value: string } | { readonly problem: string } {
   const { given, mistakes } = readVariables(process.env, [name])
   const value = given[name]

@@ -121,7 +121,7 @@ export function readPayoutPlan(json: unknown): PayoutPlan | undefined {
   return idOf(plan) === plan.id && addsUp(plan) ? plan : undefined
 }
 
-/** A holder plan must pay exactly its amount, and only from its account. */
+/** True if a plan for holders pays exactly its amount, and only from its account. Also true for every other plan. */
 function addsUp({ parts, holders }: PayoutPlan): boolean {
   if (holders === undefined) return true
   const lines = parts.flat()

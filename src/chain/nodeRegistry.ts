@@ -215,7 +215,7 @@ function judge(registry: Registry): void {
   if (slots.length > 0) registry.reachedSlot = Math.min(...slots)
 }
 
-/** At most the standard duration, because a longer one comes from an outage. */
+/** Measures the duration of a slot. Limits it to the standard duration, because a longer one comes from an outage. */
 function measurePace(registry: Registry): void {
   const { clock, polled } = registry
   const now = { slot: highestSlot(registry), atMs: clock.monotonicMs() }

@@ -6,7 +6,7 @@ import { decodeTransaction } from './transactionBytes.ts'
 import type { InstructionJson } from './transactionJson.ts'
 import { type Call, callsOf, parseEffects } from './transferParser.ts'
 
-/** The shape of the RPC's `json` encoding, with account indexes and data in base58. */
+/** Returns the shape of the RPC's `json` encoding, with account indexes and data in base58. */
 export function instructionsOf({ compiledInstructions }: VersionedMessage): readonly InstructionJson[] {
   return compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => {
     return { programIdIndex, accounts: accountKeyIndexes, data: encodeBase58(data) }

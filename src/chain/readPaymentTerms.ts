@@ -108,7 +108,10 @@ export async function readPaymentTerms(
   return { terms, transferFee: await readTransferFee(rpc, mint) }
 }
 
-/** Unknown extensions are refused too, because they might change the effect of a transfer or a burn. */
+/**
+ * Undefined for a harmless extension. An unknown extension is refused, because it might change the effect of a transfer
+ * or a burn.
+ */
 function whyRefused(extension: ExtensionType): string | undefined {
   if (harmlessExtensions.has(extension)) return undefined
   return refusedExtensions.get(extension) ?? `its extension ${extension} is not known to this program`
@@ -159,7 +162,7 @@ async function readTransferFee(rpc: RpcClient, mint: Mint): Promise<TransferFee 
   return basisPoints === 0 ? undefined : { basisPoints, maximumBaseUnits }
 }
 
-/** Not retryable, because only another configuration fixes this problem. */
+/** Creates a fault that is not retryable, because only another configuration fixes the problem. */
 function misconfigured(message: string, cause?: unknown): Fault {
   return new Fault(message, { cause, retryable: false })
 }

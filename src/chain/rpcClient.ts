@@ -42,7 +42,7 @@ export interface Question<T> {
   readonly result: z.ZodType<T>
 }
 
-/** Checks first that the node is on our network. */
+/** Calls a node after a check that it is on our network. Logs a failure and throws it again. */
 export async function callNode<T>({ nodes, log }: RotationDeps, node: ChainNode, question: Question<T>): Promise<T> {
   const { method, params, result } = question
   try {

@@ -71,7 +71,10 @@ export function readPayerSigned(bytes: Uint8Array): PayerSigned | SponsorProblem
   return { bytes, message: serialized, digest: sha256Hex(serialized), payer, mint: readMint(message), memo }
 }
 
-/** Unlike `readPayerSigned`, depends on the current policy, whose fee payer, mint and wallets may change. */
+/**
+ * The result depends on the current policy, whose fee payer, mint and wallets may change. The result of
+ * `readPayerSigned` does not.
+ */
 export function judgeSponsored(signed: PayerSigned, policy: SponsorPolicy): SponsoredTransaction | SponsorProblem {
   const { message } = VersionedTransaction.deserialize(signed.bytes)
   const instructions = readInstructions(message, policy)

@@ -6,7 +6,7 @@ import { silentLog } from '../machine/log.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { findDifferingFunctions } from './differingFunctions.ts'
 
-/** Reports all problems at once, because a start of the service would report them one by one. */
+/** Reports all problems at once, because a start of the service stops at the first part that fails. */
 export function doctorCommand(deps: CommandDeps): Command {
   return new Command('doctor')
     .description('check configuration, database, chain and ledger of this installation; changes nothing')

@@ -6,8 +6,8 @@ import { exitCodeOf, usageExitCode } from './runCommand.ts'
 const interval = { minMs: 10_000, maxMs: 7 * 86_400_000 }
 
 /**
- * Wrong usage ends the schedule, because it would occur in every run. After any other failure, the work runs again
- * after the interval. Ctrl-C and SIGTERM abort `stopping`, so that a long run can end early.
+ * With an interval, wrong usage ends the schedule, because it would occur in every run. After a refusal or an outage,
+ * the work runs again. Ctrl-C and SIGTERM then abort `stopping`, so that a long run can end early.
  */
 export async function runOnSchedule(
   deps: CommandDeps,

@@ -44,7 +44,7 @@ async function answers(baseUrl: string): Promise<boolean> {
 const advice =
   'set DATABASE_URL, SOLANA_RPC_URLS and RECEIPT_SIGNING_KEY, or install @tollbook/localnet and @tollbook/sandbox (in the repository: `npm ci`): local mode needs an embedded Postgres and a local chain, which a production installation leaves out'
 
-/** Loaded only when local mode is started, because a production installation lacks its packages. */
+/** Loads local mode only when it is started, because a production installation lacks its packages. */
 export async function loadLocalMode(): Promise<typeof LocalMode> {
   try {
     return await import('./local/localMode.ts')

@@ -11,7 +11,10 @@ export interface Output {
   abandon(): Promise<void>
 }
 
-/** Error when the reader has closed the pipe early, as `head` does. This is not a failure and is not reported. */
+/**
+ * Thrown when the reader has closed the pipe early, as `head` does. An early close is not a failure and is not
+ * reported.
+ */
 class ReaderGone extends Error {
   override readonly name = 'ReaderGone'
 }

@@ -30,8 +30,8 @@ interface SigningOrder extends PartsToSend {
 }
 
 /**
- * Continues after a part that failed, and stops at a part with an unknown outcome. Sending the plan again continues
- * after the last paid part.
+ * Continues after a part that failed, and stops at a part with an unknown outcome. A repeated command sends the parts
+ * that are not paid yet.
  */
 export async function sendParts(deps: CommandDeps, payout: Payout, order: SigningOrder): Promise<void> {
   const { feePayer, signers } = await payoutKeysIn(payout.terms.paymentWallet, order)

@@ -28,7 +28,10 @@ export function requireUrl(option: string, url: string | undefined): string {
   return url
 }
 
-/** Also ends its requests when the command must stop, because a witness may take longer to answer than a stop may. */
+/**
+ * Creates a `fetch` whose requests also end when the command must stop, because a witness may take longer to answer
+ * than a stop may.
+ */
 export function fetchUntil(stopping: AbortSignal): Fetch {
   return (input, init) => {
     const signals = [stopping, init?.signal].filter((signal) => signal instanceof AbortSignal)

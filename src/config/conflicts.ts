@@ -67,7 +67,7 @@ function sampleConflicts(given: GivenVariables): readonly string[] {
   return ['SAMPLE_UPSTREAMS is for local mode with its own chain only: set it to never or unset SOLANA_RPC_URLS']
 }
 
-/** Each payment burns a part of the token, so a stablecoin needs the operator's confirmation. */
+/** Payments in TOKEN_MINT burn a part of it, so a stablecoin needs the operator's confirmation in BURN_THIS_MINT. */
 function burnsMoney(given: GivenVariables): readonly string[] {
   const { TOKEN_MINT: mint, BURN_THIS_MINT: allowed } = given
   if (allowed !== undefined && allowed !== mint)

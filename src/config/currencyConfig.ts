@@ -55,7 +55,7 @@ function sharedMints(currencies: readonly DollarSetting[]): readonly string[] {
   )
 }
 
-/** A text is the error message of an invalid entry. */
+/** Parses one entry. Returns a text with the mistake if the entry is invalid. */
 function currencyOf(text: string): DollarSetting | string {
   const [head = '', ...options] = text.split(optionStart)
   const [name = '', mintText] = head.split('=')

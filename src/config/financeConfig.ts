@@ -36,7 +36,10 @@ export const financeConfig = z
   })
 
 export const refundConfig = z.object({
-  /** Database URL with a login of `tollbook_finance`. Undefined: refunds can be decided only on the command line. */
+  /**
+   * Database URL with a login of `tollbook_finance`. Undefined: the service records no decisions about refunds.
+   * `tollbook refund` reads this URL too.
+   */
   databaseUrl: variable('FINANCE_DATABASE_URL', postgresUrl),
   /** Maximum value of one decision, in millionths of a dollar at the quoted price. */
   limits: z.object({

@@ -23,7 +23,7 @@ const fixedLimits = {
 export const saleConfig = z
   .object({
     handlerTimeoutMs,
-    /** Price above which two nodes must return the same record of a payment. Undefined: one node is always enough. */
+    /** Price above which two nodes must return the same record of a payment. Undefined: one node is enough at any price. */
     quorumAboveMicroUsd: variable('SOLANA_QUORUM_ABOVE_USD', usd.optional()),
     /** Maximum number of whole tokens for which answers are delivered before their payments are final. 0 means no limit. */
     exposureMaxTokens: variable('EXPOSURE_MAX_TOKENS', integerFrom(0, 9_999_999_999, 0)),

@@ -53,7 +53,10 @@ function readValue(file: string): string | { readonly problem: string } {
   }
 }
 
-/** Any other text may be the secret itself, set by mistake in place of its path. */
+/**
+ * Shows only a text that begins like a path. Any other text may be the secret itself, set by mistake in place of its
+ * path.
+ */
 function shownPath(file: string): string {
   return /^\.{0,2}\//.test(file) ? `got ${JSON.stringify(file)}` : 'got a text that does not begin with / or ./'
 }

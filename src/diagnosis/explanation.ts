@@ -1,6 +1,6 @@
 import type { ChainStatement, ledgerStatement, quoteStatement } from './statements.ts'
 
-/** All facts about one payment, in words for support staff. Amounts are base units in text. */
+/** The facts about one payment, in words for support staff. Amounts are base units in text. */
 export interface Explanation {
   readonly subject: string
   readonly reference: string | null

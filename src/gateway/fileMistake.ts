@@ -16,7 +16,7 @@ export type Checked<T> = T | { readonly mistakes: readonly FileMistake[] }
 
 const distanceMax = 3
 
-/** An unknown name becomes a separate mistake, which suggests the most similar known name. */
+/** An unknown name becomes a separate mistake, which suggests a similar known name or lists the known names. */
 export function mistakesOf(error: z.ZodError, schema: z.core.$ZodType, at: FilePath): readonly FileMistake[] {
   return error.issues.flatMap((issue): readonly FileMistake[] => {
     const inside = issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key))

@@ -5,7 +5,7 @@ import { routeOf } from './openApiRoute.ts'
 import { isSchema, SchemaProblem } from './parameterSchema.ts'
 import { openApiShape } from './productsFile.ts'
 
-/** Not yet checked against `routeShape`. */
+/** A route of an OpenAPI document that is not yet checked against `routeShape`. */
 export interface PlacedRoute {
   readonly at: FilePath
   readonly entry: unknown

@@ -52,7 +52,7 @@ function plainMembers(members: Schema): Schema {
 
 const isReadOnly = (member: unknown) => isSchema(member) && member['readOnly'] === true
 
-/** An order cannot have read-only members, because they occur only in answers. */
+/** Removes read-only members from `required`, because they occur only in answers. */
 function withoutUnknownRequired(plain: Schema, { properties }: Schema): Schema {
   const { required } = plain
   if (!Array.isArray(required) || !isSchema(properties)) return plain

@@ -23,7 +23,7 @@ export function readTarget(to: string) {
   return { inPath, problem }
 }
 
-/** Names that `to` writes into the query. */
+/** Returns the names that `to` writes into the query. */
 export function fixedNames({ to = '' }: Pick<RouteEntry, 'to'>): readonly string[] {
   return [...new URLSearchParams(to.split('?')[1]).keys()]
 }

@@ -76,7 +76,10 @@ function problemOf({ clock }: FinalityDeps, { oldestAwaitingMs, lastReversalMs }
     : undefined
 }
 
-/** A failure does not stop the run. The first one is thrown at the end, so that the other payments are recorded first. */
+/**
+ * The failure of a payment does not stop the run. The first failure is thrown at the end, so that the other payments
+ * are recorded first.
+ */
 export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory): Promise<void> {
   let after: OpenPayment | undefined
   const failures: unknown[] = []

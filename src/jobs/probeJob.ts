@@ -6,7 +6,7 @@ export interface ProbeTarget {
 }
 
 export interface ProbeJob extends Repeated {
-  /** Resolves when every provider of the first run has answered or failed. */
+  /** Resolves when the providers of the first run have answered or failed, or at a stop. */
   readonly firstRun: Promise<void>
 }
 

@@ -25,7 +25,10 @@ export function startRefundJob(limits: ExpiryLimits, deps: StepDeps): Repeated {
   })
 }
 
-/** A failure does not stop the run. The first one is thrown at the end, so that the other payments are recorded first. */
+/**
+ * The failure of a payment does not stop the run. The first failure is thrown at the end, so that the other payments
+ * are recorded first.
+ */
 export async function recordRefunds({ refundAfterMs, attemptsMax }: ExpiryLimits, deps: StepDeps): Promise<void> {
   const expiries = await eachOpen(deps, { kind: 'lease_ended' }, async (reference, before) => {
     const decision = decideExpiry(before, { nowMs: deps.clock.nowMs(), attemptsMax })

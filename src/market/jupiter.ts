@@ -7,7 +7,7 @@ import { readJson } from '../outbound/upstreamReply.ts'
 const prices = z.record(z.string(), z.unknown())
 const priced = z.object({ usdPrice: figure, liquidity: figure, decimals: z.number().nullish() })
 
-/** Price API v3. Jupiter derives the price from the latest swaps in all pools. */
+/** Opens Jupiter's price API v3. Jupiter derives the price from the latest swaps in all pools. */
 export function createJupiter(deps: UpstreamAccess): Market {
   return createMarket(deps, {
     setting: 'JUPITER',

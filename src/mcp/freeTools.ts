@@ -43,7 +43,7 @@ const catalog = z.object({
   }),
 })
 
-/** A product that is not a tool is omitted. */
+/** Shortens the catalog for a model. A product that is not a tool is omitted. */
 function shortCatalog(body: JsonObject, toolsByPath: ToolsByPath): JsonObject {
   const { products, token } = catalog.parse(body).data
   return {

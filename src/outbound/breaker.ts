@@ -41,7 +41,7 @@ export function createBreaker(clock: Clock) {
     (failedItems.has(item) || (!answeredItems.has(item) && clock.monotonicMs() - answeredAtMs < answeringMs))
   return {
     isOpen: () => isProbed || clock.monotonicMs() < restsUntilMs,
-    /** Call it for every request that `isOpen` permits. */
+    /** Call this for each request that `isOpen` permits. */
     enter(): void {
       isProbed = failuresInARow >= failuresMax
     },

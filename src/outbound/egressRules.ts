@@ -60,7 +60,10 @@ const resolveOnThisMachine: Resolve = async (hostname) => {
   }
 }
 
-/** This machine and the operator's denied hosts are denied. */
+/**
+ * Creates the rules for the public web. They deny this machine and the operator's denied hosts, unless the operator
+ * allows a host.
+ */
 export function webRules(allowHosts: readonly string[], denyHosts: readonly string[] = []): EgressRules {
   const denied = createDeniedHosts(denyHosts)
   return { allowHosts, denied, ports: webPorts, resolve: createResolve(), resolveAllowed: resolveOnThisMachine }

@@ -34,7 +34,10 @@ export function parseJson({ text, status }: Reply): unknown {
 const halfOfPair = /\\ud[89a-f]/i
 const wellFormed = (_name: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
 
-/** Ignores the status. Undefined if the body does not match the schema of an error. Throws for broken JSON. */
+/**
+ * Ignores the status. Undefined if the body is not a JSON object, or does not match the schema of an error. Throws for
+ * a broken JSON object.
+ */
 export function errorIn<T>(reply: Reply, schema: z.ZodType<T>): T | undefined {
   return reply.text.trimStart().startsWith('{') ? schema.safeParse(parseJson(reply)).data : undefined
 }

@@ -1,4 +1,7 @@
-/** The content policy is strict, because the service serves all files itself and no page has inline scripts or styles. */
+/**
+ * The content policy is strict, because the service serves all files itself, and no page runs inline scripts or has
+ * inline styles.
+ */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',

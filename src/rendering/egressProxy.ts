@@ -133,7 +133,10 @@ function meter(state: ProxyState, stream: Readable): void {
   })
 }
 
-/** Each target is checked once per job, and the whole job then uses the addresses of that check. */
+/**
+ * A target is checked once per job, and the whole job then uses the addresses of that check. New targets beyond
+ * `hostsMax` count as unreachable.
+ */
 async function judge(state: ProxyState, target: Target): Promise<EgressVerdict> {
   const key = keyOf(target)
   const known = state.verdicts.get(key)

@@ -10,8 +10,8 @@ const scaleMin = 0.3
 const slackPixels = 4
 
 /**
- * Chromium itself shrinks a page by a quarter at most, and cuts off the rest. A scale in the order and a paper size in
- * the page's own rules are kept.
+ * Finds a scale at which the content fits the paper, because Chromium itself shrinks a page by a quarter at most, and
+ * cuts off the rest. Keeps a scale in the order, and a paper size in the page's own rules.
  */
 export async function fitPaper(page: Page, world: PageWorld, order: PdfOrder) {
   const { printableWidth, scale: wanted } = order

@@ -4,7 +4,7 @@ import type { PageWorld } from './pageWorld.ts'
 const charactersMax = 600
 const textNodesMax = 20_000
 
-/** A missing glyph is drawn as an empty box or not at all. */
+/** Counts the characters without a glyph, which are drawn as empty boxes or not at all. */
 export async function countMissingGlyphs(world: PageWorld): Promise<number> {
   const count = await world.run(countMissing, charactersMax, textNodesMax)
   return typeof count === 'number' ? count : 0

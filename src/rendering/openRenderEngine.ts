@@ -90,7 +90,7 @@ async function attempt({ egress, limits }: Rendering, work: RenderWork, bounds: 
 // After this wait for a browser, the job gives up its place to another job.
 const browserWaitMsMax = 1_000
 
-/** If the browser becomes available after the job's end, it is given back. */
+/** Waits for a browser until the job ends. A browser that becomes available later is given back. */
 async function leaseFor({ take, until, onStall }: AttemptBounds): Promise<BrowserLease> {
   const waiting = setTimeout(onStall, browserWaitMsMax)
   const taking = take()

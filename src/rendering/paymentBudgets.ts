@@ -12,7 +12,7 @@ export function createPaymentBudgets(paymentTimeMs: number) {
   const spent = new LRUCache<string, number>({ max: paymentsMax })
   const spentMs = (payment: string) => spent.get(payment) ?? 0
   return {
-    /** At least one second, so that a last attempt that the ledger permits ends with its own error. */
+    /** Returns at least one second, so that a last attempt that the ledger permits ends with its own error. */
     leftMs: (payment: string) => Math.max(paymentTimeMs - spentMs(payment), leastMs),
     spentMs,
     isSpent: (payment: string) => spentMs(payment) >= paymentTimeMs,

@@ -27,7 +27,7 @@ const hourMs = 60 * 60 * 1000
 // One loss proves nothing, because any page of the browser may have caused it.
 const lossesMax = 1
 
-/** The record decides which page is next, and in which browser it runs. It covers one hour at most. */
+/** Records the last hour at most. The queue decides by the record which page is next, and in which browser it runs. */
 export function createRenderRecord(clock: Pick<Clock, 'monotonicMs'>) {
   const bounds = { perf: { now: () => clock.monotonicMs() }, ttlResolution: 0, max: rememberedMax }
   const wastedMs = new LRUCache<string, number>({ ...bounds, ttl: wasteRememberedMs })

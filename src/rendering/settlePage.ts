@@ -83,7 +83,10 @@ function socketSilent(url: string): MissingContent {
   return { reason: 'socket_silent', detail }
 }
 
-/** Puppeteer's own wait also counts event streams, which never end. False at the timeout. */
+/**
+ * Waits until no request is pending, because Puppeteer's own wait also counts event streams, which never end. False at
+ * the timeout.
+ */
 async function awaitIdle({ requests }: SettledPage, timeoutMs: number): Promise<boolean> {
   const late = AbortSignal.timeout(timeoutMs)
   let started = -1

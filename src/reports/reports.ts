@@ -18,7 +18,10 @@ import { walletStatement } from './walletStatement.ts'
 
 export { UnknownMint }
 
-/** A read first rolls up new events of the ledger, so that it is current. `mints` and `money` do not. */
+/**
+ * A read first rolls up new events of the ledger, at most one step except for `refundsOf`. `inMint`, `mints` and
+ * `money` do not.
+ */
 export interface Reports {
   readonly token: LedgerToken
   /** `mint` is a name or an address. Throws `UnknownMint` for a mint that the ledger does not have. */
@@ -28,15 +31,18 @@ export interface Reports {
   money(): Promise<MoneyFigures>
   table(report: ReportName, question: ReportQuestion): Promise<Positioned<ReportTable>>
   csv(report: ReportName, question: ReportQuestion): Promise<Positioned<Readable>>
-  /** For a month such as `2026-10`. Throws `ClosingNotReady` while the positions of the statement are not sealed. */
+  /**
+   * Returns the statement of a month such as `2026-10`. Throws `ClosingNotReady` while the positions of the statement
+   * are not sealed.
+   */
   closing(question: { readonly month: string; readonly nowMs: number }): Promise<UnsignedClosing>
   /** For Solana the bare signature suffices. Undefined if the text is not a reference or the ledger does not have it. */
   payment(reference: string): Promise<PaymentDetail | undefined>
-  /** After at most one step of the roll-up, because a request must not wait for a whole backlog. */
+  /** Reads the refunds after at most one step of the roll-up, because a request must not wait for a whole backlog. */
   refundsNow(wallet: string): Promise<Positioned<readonly RefundLine[]>>
-  /** Up to the head of the ledger, because decisions depend on the refunds. */
+  /** Reads the refunds after a roll-up of the whole backlog, because decisions depend on them. */
   refundsOf(wallet: string): Promise<readonly RefundLine[]>
-  /** In every mint. */
+  /** Returns the payments of the wallet in every mint. */
   statement(question: { readonly wallet: string; readonly month: string }): Promise<Positioned<Readable>>
 }
 

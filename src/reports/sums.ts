@@ -27,7 +27,7 @@ interface Movements {
 }
 
 // A payout pays the debts of many payments at once, and a burn burns the debts of many payments, so both are measured
-// apart. All other events belong to single payments or tabs.
+// apart. The other events count as events of payments.
 const byPayouts = (sign: 1 | -1, account: RawBuilder<unknown>) => ({ sign, which: sql`${account} and kind = 'payout'` })
 const byBurns = (sign: 1 | -1, account: RawBuilder<unknown>) => ({ sign, which: sql`${account} and kind = 'burn'` })
 const byPayments = (sign: 1 | -1, account: RawBuilder<unknown>) => {

@@ -34,7 +34,7 @@ export interface DocumentRouteDeps {
   readonly seller: Seller
   readonly dollars: readonly AcceptedDollar[]
   readonly wallets: Pick<WalletPort, 'fund'>
-  /** All other free routes, which the documents describe. */
+  /** The other free routes. The documents describe those that have an entry in `freeOperations` or are searches. */
   readonly otherRoutes: readonly FreeRoute[]
 }
 

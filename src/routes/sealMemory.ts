@@ -34,7 +34,7 @@ export function createSealMemory({ clock, tree }: SealMemoryDeps) {
     fetchMethod: (_name, _stale, { context: read }) => read(),
   })
   return {
-    /** Undefined before the first event. */
+    /** Undefined before the first checkpoint. */
     newest: shareReading({ clock, ageMaxMs: newestAgeMaxMs, read: () => readNewest(tree) }),
     /** Returns the stored body, or reads and stores it. Concurrent reads of one name share one query. */
     once: (name: string, read: () => Promise<PublicBody | undefined>) => bodies.fetch(name, { context: read }),

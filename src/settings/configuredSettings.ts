@@ -126,7 +126,10 @@ export interface ClosingTime {
   readonly closingMs: number
 }
 
-/** An outgoing value stops selling before its end, and an incoming one does not sell before it takes effect. */
+/**
+ * An instance with an outgoing value stops selling before the value ends. An instance with an incoming value sells only
+ * once the value takes effect.
+ */
 export function standingProblem(
   { name, variable }: ConfiguredSetting,
   standing: SettingStanding,

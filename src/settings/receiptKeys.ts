@@ -15,7 +15,7 @@ export const publicReceiptKey = z.object({
 
 export type PublicReceiptKey = z.infer<typeof publicReceiptKey>
 
-/** The default is the RFC 7638 thumbprint, which is different for every key. */
+/** Returns `kid`, or by default the RFC 7638 thumbprint, which is different for every key. */
 export function receiptKeyId({ kty, crv, x, kid }: PublicReceiptKey): string {
   return kid ?? Buffer.from(sha256(canonicalJson({ crv, kty, x }))).toString('base64url')
 }
@@ -31,7 +31,7 @@ export function receiptKeysOf(periods: readonly SettingPeriod[]): readonly Publi
   return periods.toReversed().map(({ value }) => publicReceiptKey.parse(value))
 }
 
-/** Method `web`: the DID is derived from the origin of the service. */
+/** Returns the DID of method `web`, which contains the host and the port of the service. */
 export function didOf(serviceUrl: string): string {
   return `did:web:${new URL(serviceUrl).host.replace(':', '%3A')}`
 }

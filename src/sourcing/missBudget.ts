@@ -5,7 +5,8 @@ import type { Failure } from '../product/product.ts'
 
 /**
  * Limits the lookups of a wallet for items that no provider has. A payment that is not spent yet can be used for any
- * number of such lookups, and each uses part of every provider's quota. Other lookups are not counted.
+ * number of such lookups, and each uses part of every provider's quota. Lookups in progress are limited too. An ended
+ * lookup that found its item does not count.
  */
 export interface MissBudget {
   /** Undefined: the wallet may begin a lookup. */

@@ -10,7 +10,10 @@ export interface ClockReading {
   readonly second: number
 }
 
-/** The repeated hour of autumn is ambiguous: in some zones the earlier time is returned, in others the later one. */
+/**
+ * Converts a clock reading to milliseconds since 1970. The repeated hour of autumn is ambiguous: in some zones the
+ * earlier time is returned, in others the later one.
+ */
 export function epochMsOf({ year, month, day, hour, minute, second }: ClockReading, timeZone: string): number {
   const asUtcMs = Date.UTC(year, month - 1, day, hour, minute, second)
   // Find the offset of an approximate time first, then the offset of the result, because the two differ on days when

@@ -30,7 +30,7 @@ export function readRows(database: Database, what: string) {
   }
 }
 
-/** For a query that always returns a row: a result without a row is a bug, so it fails an assertion. */
+/** Reads the row of a query that always returns one. A result without a row is a bug, so it fails an assertion. */
 export function assertRow(database: Database, what: string) {
   return async <Row>(query: TemplateStringsArray, ...values: readonly unknown[]): Promise<Row> => {
     return assertPresent((await readRows(database, what)<Row>(query, ...values))[0], `the query for ${what} has a row`)

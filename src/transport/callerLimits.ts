@@ -8,7 +8,10 @@ export interface CallerLimitConfig {
   readonly requestsPerMinute: number
   readonly quotesPerAddressMax: number
   readonly quotesPerWalletMax: number
-  /** All unpaid quotes of all callers within the lifetime of a quote. */
+  /**
+   * Bytes of the unpaid quotes of all callers together, within the lifetime of a quote. Beyond these bytes, each client
+   * address gets only a few quotes.
+   */
   readonly openQuotesBytesMax: number
   /** Per client address: proofs that are neither in the ledger nor confirmed by the chain. */
   readonly unknownProofsPerMinute: number
@@ -104,7 +107,7 @@ function enter(limits: Limits, onLimited: CallerLimitDeps['onLimited'], address:
       const what = 'too many unknown proofs from this client address; this proof was not checked and stays valid'
       return refuseBeyond(limits.proofs, looked, what)
     },
-    /** Called at the first claim of the payment, which takes back all counts of this purchase. */
+    /** Called at the first claim of the payment. Takes back the counts of this purchase. */
     onPaid(payer: string, isQuoted: boolean): void {
       for (const { limit, client } of taken) limit.giveBack(client)
       // Also take back the counts of the paid quote and the request that created it.

@@ -30,7 +30,7 @@ const groupCount = 8
 const networkGroupCount = 4
 const customerGroupCount = 3
 
-/** For IPv6 this is the /64 network, because each customer of a network provider has at least one. */
+/** Returns the address. For IPv6, returns its /64 network, because each customer of a network provider has at least one. */
 export function limitKey(address: string): string {
   if (!isIPv6(address)) return address
   return `${groupsOf(address)

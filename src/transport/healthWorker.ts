@@ -79,7 +79,7 @@ function readinessAnswer({ answer, ageMs }: ReportedAnswer, stuckAfterMs: number
   return jsonAnswer(503, JSON.stringify({ status: 'not ready', failing: ['event_loop'] }))
 }
 
-/** While the event loop is busy, these are the metrics of an earlier scrape, so the answer contains their age. */
+/** While the event loop is busy, the metrics are those of an earlier scrape, so the answer contains their age. */
 function metricsAnswer({ answer, ageMs }: ReportedAnswer): Answer {
   const age = [
     '# HELP tollbook_metrics_age_seconds Time since the service collected these metrics',

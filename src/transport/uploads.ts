@@ -15,7 +15,7 @@ interface OpenUpload {
 /** Counts received bytes instead of declared lengths, because a client can declare any length at no cost. */
 export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits) {
   const byAddress = new Map<string, number>()
-  // In order of arrival. The oldest upload makes room first, because it is the slowest.
+  // In order of arrival. The oldest upload makes room first, because it has had the most time.
   const arriving = new Set<OpenUpload>()
   let total = 0
   const add = (upload: OpenUpload, bytes: number) => {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { newId } from '@tollbook/core/id'
 import type { Answer } from '../paywall/answer.ts'
 
-/** Needs no Koa: used before any route is involved, and in the thread that answers health checks. */
+/** Writes an answer without Koa: before a route is involved, and in the thread that answers health checks. */
 export function writeRaw(response: ServerResponse, { status, headers, body }: Answer, isHead = false): void {
   response.writeHead(status, {
     ...headers,

@@ -9,7 +9,7 @@ const quartersShown = 12
 const dayMs = 86_400_000
 
 export interface Period {
-  /** As parameters of the reports. */
+  /** Returns the period as parameters of the reports. */
   range(): Parameters
   /** If the address has no period, selects the last 30 days. */
   restore(): void

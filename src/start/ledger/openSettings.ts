@@ -121,12 +121,12 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps) {
     allTerms: () => termsOfWallets(every, [...opened.periods.values()].flat().filter(isOfWallet).map(walletOf)),
     /** Terms of deposits in a mint, by default the service token. Undefined if no deposits are sold in the mint. */
     depositTerms,
-    /** The configured wallet is first. */
+    /** Returns the terms of deposits that could land at that time, those of the configured wallet first. */
     acceptedDepositTerms(landedAtMs: number, mint?: Address): readonly PaymentTerms[] {
       const ofDeposits = depositTerms(mint)
       return ofDeposits === undefined ? [] : acceptedTerms(ofDeposits, periods(tabWalletName), landedAtMs)
     },
-    /** Newest first. Includes wallets on record even if tabs are no longer sold. */
+    /** Returns the wallets for tabs, newest first. Includes wallets on record even if tabs are no longer sold. */
     tabWallets: () => walletsOf(periods(tabWalletName), tabWallet),
     close: () => job.stop(),
   }

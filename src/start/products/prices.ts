@@ -13,10 +13,10 @@ import type { Upstreams } from '../upstreams/openUpstreams.ts'
 
 export interface Prices {
   readonly checks: readonly ServiceCheck[]
-  /** In the service token, unless `mint` names a dollar. Undefined while there is no price. */
+  /** Returns the price in the service token, unless `mint` names a dollar. Undefined while there is no price. */
   currentPrice(endpoint: string, mint?: Address): ListedPrice | undefined
   tokenPriceAttoUsd(): TokenPriceAttoUsd | undefined
-  /** The answer of `/api/token/price`. Undefined while the token has no price. */
+  /** Returns the answer of `/api/token/price`. Undefined while the token has no price. */
   tokenPrice(): Json | undefined
   /** Absent if the operator sets the price, because no market is then read. */
   heard?(): MarketsHeard

@@ -36,7 +36,10 @@ export interface TabEndsDeps extends Pick<PartDeps, 'log'> {
 
 export type TabEnds = Awaited<ReturnType<OpenTabs['startEnds']>>
 
-/** In millionths of a US dollar. A mint without a price is omitted. Undefined until balances and prices are known. */
+/**
+ * Returns the value of the balances in millionths of a US dollar. A mint without a price is omitted. Undefined until
+ * balances and prices are known.
+ */
 function valueOf(custodies: readonly Custody[], prices: readonly Price[]): bigint | undefined {
   if (custodies.length === 0 || prices.length === 0) return undefined
   return custodies.reduce((sum, { mint, prepaidBaseUnits }) => {
