@@ -5,7 +5,7 @@ import type { MeteredPrice } from './meteredPrice.ts'
 
 export interface PricedProduct {
   readonly path: string
-  /** An integer, because `0.025 * 1e6` is not 25000 in floating point. */
+  /** An integer, because `1.005 * 1e6` is not 1005000 in floating point. */
   readonly priceMicroUsd: bigint
   /** A tab pays by use, up to `priceMicroUsd`. */
   readonly metered?: MeteredPrice

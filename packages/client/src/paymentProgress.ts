@@ -14,7 +14,7 @@ export type PaymentProgress =
   | { readonly kind: 'offered'; readonly plan: SponsoredPlan; readonly isDeposit: boolean }
   /**
    * The payment is signed and has not been sent. Awaited, so that the caller can store the payment first. A throw stops
-   * it.
+   * the payment.
    */
   | { readonly kind: 'signed'; readonly payment: PendingPayment }
   /** An earlier payment is about to be presented. It has the request and the idempotency key that will be sent. */

@@ -65,7 +65,7 @@ export interface TabDebit {
    * twice.
    */
   readonly number: bigint
-  /** The service may charge at most this for the request. */
+  /** Maximum charge for the request, in base units. */
   readonly maxBaseUnits: bigint
   readonly validUntilMs: number
 }

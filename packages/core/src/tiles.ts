@@ -83,7 +83,7 @@ interface TreeNode {
   readonly index: number
 }
 
-/** The subtrees are the largest possible from the left. */
+/** Returns the subtrees of the range, each the largest possible from the left. */
 function nodesOf({ from, to }: LeafRange): readonly TreeNode[] {
   const nodes: TreeNode[] = []
   for (let start = from; start < to;) {

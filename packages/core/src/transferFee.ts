@@ -26,7 +26,8 @@ export function sentForArrival(arrivingBaseUnits: bigint, fee: TransferFee): big
   const cappedBaseUnits = arrivingBaseUnits + fee.maximumBaseUnits
   const left = allBasisPoints - BigInt(fee.basisPoints)
   if (left <= 0n) return cappedBaseUnits
-  // Below the maximum the fee is ⌈sent × bp / 10,000⌉. Dividing by the remaining basis points inverts this exactly.
+  // Below the maximum the fee is ⌈sent × bp / 10,000⌉. Dividing by the remaining basis points inverts the formula
+  // exactly.
   const uncappedBaseUnits = divideRoundingUp(arrivingBaseUnits * allBasisPoints, left)
   return uncappedBaseUnits < cappedBaseUnits ? uncappedBaseUnits : cappedBaseUnits
 }

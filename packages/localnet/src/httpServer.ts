@@ -25,7 +25,10 @@ export async function listenHttp(options: HttpServerOptions): Promise<ListeningS
   return { server, port: await listen(server, options) }
 }
 
-/** The system chooses the port if 0 is requested. Throws a `Fault` if the port is in use. */
+/**
+ * The system chooses the port if 0 is requested. Throws a `Fault` if it cannot listen, for example because the port is
+ * in use.
+ */
 export async function listen(
   server: Server,
   { host, port }: Pick<HttpServerOptions, 'host' | 'port'>,

@@ -56,7 +56,10 @@ function limitMessage({ scope, unit, asked, allowed }: SpendingLimitExceeded): s
   return `the owner's limit ${scope} leaves ${allowed} ${unit}, and the price is ${asked}; nothing was signed. Only the owner can change the limit`
 }
 
-/** The message of the error names a source of tokens, which is a text of the service. */
+/**
+ * Writes a new message, because the message of the error contains a text of the service, which names a source of
+ * tokens.
+ */
 function shortageMessage({ missing, mint, heldBaseUnits, requiredBaseUnits }: InsufficientFunds): string {
   const held = `it has ${heldBaseUnits} of ${requiredBaseUnits} base units of ${mint}`
   return `the wallet lacks ${missing.join(' and ')}${missing.includes('tokens') ? `: ${held}` : ''}; nothing was signed`

@@ -58,7 +58,7 @@ export interface ReplayedLedger {
   readonly state: AuditState
 }
 
-/** Input of an event's rules. They run after its postings are entered, and before its step is taken. */
+/** Input of an event's rules. The rules run after the postings of the event are entered, and before its step is taken. */
 export interface Judged extends Recorded {
   readonly row: AuditedStream
   /** Time at which the previous event of a known kind took effect. */

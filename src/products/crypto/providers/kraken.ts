@@ -14,7 +14,7 @@ const timeoutMs = 1_000
 
 const answer = z.object({
   error: z.array(z.string()),
-  // The key in the result differs from the requested name: for XBTUSD it is XXBTZUSD.
+  // The key in the result may differ from the requested name: for XBTUSD it is XXBTZUSD.
   result: z.record(z.string(), z.object({ c: z.array(z.string()).min(1) })).optional(),
 })
 
