@@ -154,6 +154,20 @@ describe('a purchase with a wallet of the browser', () => {
     expect(page.textsOf('#receipt a')).toEqual(['proof that the ledger has it'])
   })
 
+  test('of a streamed answer asks again for a receipt that cannot be read at the moment', async () => {
+    let asked = 0
+    const page = await openPayPage({
+      answers: [{ json: { delta: 'Hi' }, headers: { 'receipt-location': '/api/receipts/solana:x' } }],
+      streamReceipt: () =>
+        ++asked === 1
+          ? { status: 503, json: { error: 'the ledger did not answer' } }
+          : { json: { data: { receipt, inclusionProof: null } } },
+    })
+    page.click('#wallets button')
+    await paid(page)
+    expect([asked, page.proofs().length, statusOf(page)]).toEqual([2, 1, 'Paid. The receipt is verified.'])
+  })
+
   test('that is streamed as events is shown as its text, with the receipt at the address in the header', async () => {
     const headers = { 'content-type': 'text/event-stream', 'receipt-location': '/api/receipts/solana:x' }
     const page = await openPayPage({ answers: [{ json: 'data: Hi', headers }] })
@@ -213,7 +227,10 @@ describe('an answer that is not the purchase', () => {
 
   test('a refused payment is forgotten, and its reason is shown', async () => {
     const page = await openPayPage({
-      answers: [{ status: 402, json: { error: 'already used', reason: 'already_used' } }, sale()],
+      answers: [
+        { status: 402, json: { error: 'already used', code: 'INVALID_PAYMENT', reason: 'already_used' } },
+        sale(),
+      ],
     })
     page.click('#wallets button')
     await ended(page)
@@ -303,7 +320,10 @@ test('the page stops waiting for a phone when its code is closed', async () => {
   })
   Object.assign(page.window.document.querySelector('#phone') ?? {}, { open: true })
   await ended(page)
-  expect([polls, statusOf(page)]).toEqual([3, 'No payment has arrived. Open the code again for a new one.'])
+  expect([polls, statusOf(page)]).toEqual([
+    3,
+    'No payment has arrived. If your phone has paid, open the code again to look for the payment.',
+  ])
   const price = page.asked.find(({ path }) => path === endpoint)
   expect(price?.headers.get('x-wallet-address')).toMatch(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
 })

@@ -21,6 +21,8 @@ const triesMax = 20
 /** A phone has five minutes to pay. */
 const pollMs = 3_000
 const pollsMax = 100
+/** A day after it arrived, a payment buys nothing any more and is owed back. */
+const codeMaxMs = 24 * 60 * 60 * 1000
 
 interface Payment {
   readonly order: Order
@@ -31,15 +33,23 @@ interface Payment {
   readonly key: string
 }
 
+/** A code that was shown to a phone. Only this page has its secret, so it is stored before the phone can pay. */
+interface Code extends Pick<Payment, 'order' | 'key'> {
+  readonly secret: string
+  readonly shownAtMs: number
+}
+
 const form = oneOf(HTMLFormElement, '#order')
 const phone = oneOf(HTMLDetailsElement, '#phone')
 const { path = '', page = '', method = '', root = '', chain = '', symbol = '', someWallet = '' } = one('main').dataset
 /** Addresses are relative to the page: `root` leads from the page to the root of the service. */
 const at = (address: string) => new URL(`${root}${address.slice(1)}`, location.href).href
 const storageKey = `tollbook payment ${path}`
+const codeKey = `tollbook code ${path} `
 
 fillFrom(form, location.search)
 await showTokens().catch((error: unknown) => say(wordsOf(error), true))
+await takeArrivals().catch((error: unknown) => say(wordsOf(error), true))
 one('#stored').hidden = storedPayments().length === 0
 one('#resume').addEventListener('click', () => void run(resume))
 listenForWallets(chain, addWallet)
@@ -144,27 +154,52 @@ async function payWith({ name, connect }: Wallet): Promise<void> {
 
 async function payByPhone(): Promise<void> {
   if (!form.reportValidity()) return
+  if ((await takeArrivals()) > 0)
+    throw new Error('The payment of an earlier code has arrived. Ask again for its answer before you pay once more.')
   const order = readOrder(form)
   // The wallet of the phone is unknown until it pays, so the quote is for a sample wallet.
   await requestPrice(order, someWallet)
   const { secret, digest } = newSecret()
+  const key = randomToken()
+  const code: Code = { order, key, secret, shownAtMs: systemClock.nowMs() }
+  localStorage.setItem(codeKey + key, JSON.stringify(code))
   const src = at(`${page}/${digest}?qr`)
-  const code = element('img', { src, alt: 'Solana Pay code of this payment', width: 256, height: 256 })
-  one('#qr').replaceChildren(code)
+  const image = element('img', { src, alt: 'Solana Pay code of this payment', width: 256, height: 256 })
+  one('#qr').replaceChildren(image)
   say('Waiting for the payment of your phone …')
-  const { signature, wallet } = await findPayment(digest)
-  await deliver(storedAs({ order, wallet, proof: proofOf({ signature, secret }), key: randomToken() }))
+  await deliver(await arrivalOf(code))
 }
 
-async function findPayment(digest: string): Promise<{ readonly signature: string; readonly wallet: string }> {
+async function arrivalOf(code: Code): Promise<StoredPayment> {
   // Closing the code ends the wait, during which all other ways to pay are disabled.
   for (let poll = 1; poll <= pollsMax && phone.open; poll++) {
     await systemClock.sleep(pollMs)
-    // A broken connection must not end the wait, because only this page has the secret of the payment.
-    const response = await send(at(`/pay/payment/${digest}`)).catch(() => undefined)
-    if (response?.ok === true) return (await response.json()).data
+    const stored = await takeArrival(code)
+    if (stored !== undefined) return stored
   }
-  throw new Error('No payment has arrived. Open the code again for a new one.')
+  throw new Error('No payment has arrived. If your phone has paid, open the code again to look for the payment.')
+}
+
+/** Returns the number of payments that arrived after their code was closed, or its page was left. */
+async function takeArrivals(): Promise<number> {
+  const codes = Object.keys(localStorage).filter((name) => name.startsWith(codeKey))
+  const arrivals = await Promise.all(codes.map((name) => takeArrival(JSON.parse(localStorage.getItem(name) ?? ''))))
+  return arrivals.filter((stored) => stored !== undefined).length
+}
+
+/** Replaces a code by its payment. Undefined while the chain does not have the payment. */
+async function takeArrival({ order, key, secret, shownAtMs }: Code): Promise<StoredPayment | undefined> {
+  // A broken connection must not end the wait.
+  const response = await send(at(`/pay/payment/${digestOf(secret)}`)).catch(() => undefined)
+  if (response?.ok !== true) {
+    if (systemClock.nowMs() - shownAtMs > codeMaxMs) localStorage.removeItem(codeKey + key)
+    return undefined
+  }
+  const { signature, wallet } = (await response.json()).data
+  const stored = storedAs({ order, wallet, proof: proofOf({ signature, secret }), key })
+  localStorage.setItem(stored.name, JSON.stringify(stored.payment))
+  localStorage.removeItem(codeKey + key)
+  return stored
 }
 
 /** Requests a quote first, so that the service refuses a wrong parameter before anything is paid. */
@@ -181,7 +216,11 @@ async function requestPrice(order: Order, wallet: string): Promise<void> {
 /** The transaction contains only the digest, so the chain does not show the secret before the proof. */
 function newSecret() {
   const secret = randomToken()
-  return { secret, digest: toBase64Url(sha256(secret)) }
+  return { secret, digest: digestOf(secret) }
+}
+
+function digestOf(secret: string): string {
+  return toBase64Url(sha256(secret))
 }
 
 function proofOf(content: Readonly<Record<string, string>>): string {
@@ -200,14 +239,15 @@ async function deliver({ name, payment }: StoredPayment): Promise<void> {
   localStorage.setItem(name, JSON.stringify(payment))
   const { order, wallet, proof, key } = payment
   say('Paying …')
-  const response = await present(order, {
-    'x-wallet-address': wallet,
-    'x-payment-proof': proof,
-    'idempotency-key': key,
-  })
-  // A 402 is final. After another error the payment may still be valid, for example if the item does not exist.
-  if (response.status === 402) localStorage.removeItem(name)
-  if (!response.ok) throw new Error(errorText((await response.json()).error))
+  const headers = { 'x-wallet-address': wallet, 'x-payment-proof': proof, 'idempotency-key': key }
+  const response = await insist(() => ask(order, headers))
+  if (!response.ok) {
+    const { code, error } = await response.json()
+    // Any other error leaves the payment valid. For example, the item does not exist, or a node shows the balance after
+    // the payment, but not yet the payment.
+    if (code === 'INVALID_PAYMENT') localStorage.removeItem(name)
+    throw new Error(errorText(error))
+  }
   await show(await saleOf(response), wallet)
   localStorage.removeItem(name)
 }
@@ -220,7 +260,8 @@ async function saleOf(response: Response): Promise<Sale> {
   const body = isJson ? await response.json() : await shownBody(response)
   const address = response.headers.get('receipt-location')
   if (address === null) return body
-  const { data } = await (await send(at(address))).json()
+  // Insist, because the answer of a stream cannot be shown again.
+  const { data } = await (await insist(() => send(at(address)))).json()
   return { ...data, data: body }
 }
 
@@ -232,9 +273,9 @@ async function shownBody(response: Response): Promise<string> {
 }
 
 /** Each try has the same proof and key, so that no try pays or buys twice. */
-async function present(order: Order, headers: Readonly<Record<string, string>>): Promise<Response> {
+async function insist(tryOnce: () => Promise<Response>): Promise<Response> {
   for (let tries = 1; tries <= triesMax; tries++) {
-    const response = await ask(order, headers).catch(() => undefined)
+    const response = await tryOnce().catch(() => undefined)
     if (response !== undefined && !(await isUnsettled(response))) return response
     say('The payment is not settled yet. The same payment is presented again …')
     await systemClock.sleep(1000 * Number(response?.headers.get('retry-after') ?? 1))

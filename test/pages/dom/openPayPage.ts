@@ -53,6 +53,8 @@ export interface Service {
   readonly stored?: object
   /** Product of the stored payment; this one by default. */
   readonly storedFor?: string
+  /** Other content of `localStorage`. */
+  readonly storage?: Readonly<Record<string, string>>
   readonly catalog?: readonly object[] | 'lost'
   readonly hasTestWallet?: boolean
   /** Instead of those of the product. */
@@ -63,6 +65,8 @@ export interface Service {
   readonly keysAreLost?: () => boolean
   /** Answer to the question for the payment of a phone. */
   readonly found?: () => Answered
+  /** Answer to the question for the receipt of a stream. */
+  readonly streamReceipt?: () => Answered
 }
 
 interface Opened extends OpenPage {
@@ -94,7 +98,7 @@ export async function openPayPage(service: Service = {}): Promise<Opened> {
         return { json: receipts.keys }
       }
       if (asked.path.startsWith('/api/receipts/'))
-        return { json: { data: { receipt, inclusionProof: '/api/ledger/inclusion/8' } } }
+        return service.streamReceipt?.() ?? { json: { data: { receipt, inclusionProof: '/api/ledger/inclusion/8' } } }
       if (asked.path.startsWith('/pay/payment/'))
         return service.found?.() ?? { json: { data: { signature: 'sent', wallet } } }
       if (asked.path.startsWith('/pay/test-wallet/')) return service.funded?.() ?? { json: { success: true } }
@@ -110,6 +114,7 @@ export async function openPayPage(service: Service = {}): Promise<Opened> {
           service.storedFor === undefined ? key : `tollbook payment ${service.storedFor}`,
           JSON.stringify(stored),
         )
+      for (const [name, text] of Object.entries(service.storage ?? {})) window.localStorage.setItem(name, text)
       // Waits end at once.
       const setTimeout = (work: () => void, ms: number) => {
         waitsMs.push(ms)
