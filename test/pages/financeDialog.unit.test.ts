@@ -233,6 +233,23 @@ describe('a decision', () => {
     expect(page.decisions[0]?.body).toMatchObject({ payment: 'solana:other' })
   })
 
+  test.each<readonly [string, Answered]>([
+    ['recorded', { json: { data: { position: 41 } } }],
+    ['refused', { status: 409, json: { error: 'above your limit' } }],
+  ])('that is %s after another payment was opened changes nothing there', async (_, answered) => {
+    let answer: (answered: Answered) => void = () => undefined
+    const page = await open(`?payment=${signature}`, { decide: () => new Promise((resolve) => (answer = resolve)) })
+    give(page)
+    await page.until('the request', () => page.decisions.length === 1)
+    Object.assign(page.window.document.querySelector('#subject') ?? {}, { value: 'solana:other' })
+    page.submit('#find')
+    await page.until('the other payment', () => page.window.location.href.includes('payment=other'))
+    answer(answered)
+    await page.until('the end', () => !page.window.document.querySelector('.decision button')?.hasAttribute('disabled'))
+    expect(page.textOf('.outcome')).toBe('')
+    expect(page.window.document.querySelector('.decision')?.getAttribute('data-payment')).toBe('solana:other')
+  })
+
   test('that is refused says why, and can be made again', async () => {
     const page = await open(`?payment=${signature}`, {
       decide: () => ({ status: 409, json: { error: 'above your limit' } }),

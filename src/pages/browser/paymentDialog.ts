@@ -134,12 +134,16 @@ export function listenForDecisions(dialog: HTMLDialogElement): void {
     const payment = form.dataset['payment'] ?? ''
     // The error of a second click would replace the message of success.
     button.disabled = true
+    // The reader may open another payment meanwhile, which must not seem to be the decided one.
+    const say = (words: string) => {
+      if (form.dataset['payment'] === payment) outcome.textContent = words
+    }
     decide({ action: action.value, payment, reason: reason.value })
       .then(async ({ position }) => {
-        await openPayment(dialog, payment)
-        outcome.textContent = `Recorded at position ${position}.`
+        if (dialog.open && form.dataset['payment'] === payment) await openPayment(dialog, payment)
+        say(`Recorded at position ${position}.`)
       })
-      .catch((error: unknown) => (outcome.textContent = wordsOf(error)))
+      .catch((error: unknown) => say(wordsOf(error)))
       .finally(() => (button.disabled = false))
   })
 }
