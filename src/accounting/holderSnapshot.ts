@@ -93,8 +93,8 @@ export interface HolderRules {
 }
 
 /**
- * A frozen associated token account cannot be paid, and a wallet without one needs a new account. New accounts go to
- * the largest balances, up to the maximum.
+ * Returns the wallets that hold the minimum and can be paid. A frozen associated token account cannot be paid, and a
+ * wallet without one needs a new account. New accounts go to the largest balances, up to the maximum.
  */
 export function holdersOf(
   { accounts }: HolderSnapshot,

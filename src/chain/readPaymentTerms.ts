@@ -77,7 +77,7 @@ export interface TermsReading {
   readonly transferFee: TransferFee | undefined
 }
 
-/** Refuses a mint with which payments cannot be proven. */
+/** Refuses a mint with which payments can fail or cannot be proven. */
 export async function readPaymentTerms(
   rpc: RpcClient,
   { setting = 'TOKEN_MINT', ...question }: TermsQuestion,

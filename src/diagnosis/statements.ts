@@ -65,7 +65,7 @@ function ofRecord(record: TransactionRecord, terms: readonly PaymentTerms[]): Ch
 
 /**
  * Returns the facts of the ledger about a payment. A member is null if the state of the stream has no such fact.
- * Amounts are decimal texts of base units.
+ * Amounts are decimal texts of base units, except `priceMicroUsd`.
  */
 export function ledgerStatement(reference: PaymentReference, recorded: RecordedPayment) {
   const { kind, state, stateName, events } = recorded

@@ -90,8 +90,9 @@ interface State {
 
 /**
  * Queries the markets on a schedule and never for a caller, so that no caller can choose the time of a price. Resolves
- * after the first poll, even if the poll failed. A job that replaces an earlier job continues from its readings. Silent
- * markets then do not end the sale, and a sudden jump of the price is not accepted.
+ * after the first poll, even if the poll failed. A job that replaces an earlier job continues from its readings, and
+ * throws if it has no usable price. Silent markets then do not end the sale, and a sudden jump of the price is not
+ * accepted.
  */
 export async function startPriceJob(
   policy: PricePolicy,

@@ -78,7 +78,10 @@ export async function scanWallets(deps: TransferScanJobDeps): Promise<void> {
   await eachInTurn(all, (terms) => scanTransfers({ ...deps, terms, ownAccounts, mints }))
 }
 
-/** Records tokens without a request as unmatched, once they are too old to be presented as a payment. */
+/**
+ * Records tokens without a request as unmatched, or as a delivery of the treasury, once they are too old to be
+ * presented as a payment.
+ */
 export async function scanTransfers(deps: TransferScanDeps): Promise<void> {
   const { lifecycle, terms, clock, chain, log, settleAgeMs } = deps
   const newest = await listSince(deps, await lifecycle.readScanPlace(terms.paymentTokenAccount))

@@ -2,8 +2,8 @@ import type { RenderEngine } from './renderEngine.ts'
 
 /**
  * Opens a second engine, because a page can end its browser, keep it busy, or flood the process that drives it with
- * events. The second engine protects customers from such pages of strangers. Customers use the first engine until the
- * second has started.
+ * events. The second engine protects customers from such pages of strangers. Customers use the first engine while the
+ * second is not available.
  */
 export async function openSeparateEngines(openEngine: () => Promise<RenderEngine>): Promise<RenderEngine> {
   const strangers = await openEngine()

@@ -14,8 +14,8 @@ export interface ExposureDeps {
 
 /**
  * Creates a function that limits the possible loss by a fork of the chain. It counts answers delivered for payments
- * that are not final, in all mints together. Dollars count as the tokens that they would buy. A `maxTokens` of 0 means
- * no limit.
+ * that are not final, in all mints together. Dollars count as the tokens that they would buy, and as nothing before a
+ * token price is known. A `maxTokens` of 0 means no limit.
  */
 export function exposureLimit(maxTokens: number, deps: ExposureDeps): () => Promise<string | undefined> {
   const { lifecycle, terms, dollars } = deps
