@@ -90,8 +90,10 @@ export async function claimPayment(
 
 export function claimedPayment({ order, settlement, payment }: Claim): ClaimedPayment {
   const isFirst = 'attempt' in payment && payment.attempt === 1
-  const { price, quoteId } = settlement
-  return { payer: order.wallet, priceMicroUsd: price.priceMicroUsd, isFirst, isQuoted: quoteId !== undefined }
+  const { price, quoteId, debit } = settlement
+  // A debit only holds its price, and a failed request or a smaller use returns it.
+  const priceMicroUsd = debit === undefined ? price.priceMicroUsd : 0n
+  return { payer: order.wallet, priceMicroUsd, isFirst, isQuoted: quoteId !== undefined }
 }
 
 export function refuseOvertaken(): Refusal {

@@ -16,6 +16,7 @@ export interface PaidRequest extends OrderRequest {
 /** After the first claim of a payment, the caller's limits get back what the purchase has used. */
 export interface ClaimedPayment {
   readonly payer: Address
+  /** 0 for a debit of a tab. */
   readonly priceMicroUsd: bigint
   /** False for a repeated attempt with the same payment. */
   readonly isFirst: boolean

@@ -82,3 +82,10 @@ test.each([
   const unquoted = { ...settlement, quoteId: undefined }
   expect(claimedPayment({ order, settlement: unquoted, payment, attemptId: 'a' }).isQuoted).toBe(false)
 })
+
+test('a debit earns its caller nothing by its hold, because a failed request returns the hold', () => {
+  const keys = { signed: undefined, bearerHash: 'ab'.repeat(32), orderDigest: order.digest }
+  const debit = { tab: '4uQeVj5tqViQh7yWWGStvk', number: 1n, deposit: reference, lifecycle: 0, ...keys }
+  const claim = { order, settlement: { ...settlement, debit }, payment: unknownPayment, attemptId: 'a' }
+  expect(claimedPayment(claim).priceMicroUsd).toBe(0n)
+})
