@@ -1,3 +1,4 @@
+import { type Address, readAddress } from '@tollbook/core/address'
 import { assert, assertNever } from '@tollbook/core/assert'
 import { canonicalJson, type Json } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
@@ -24,6 +25,14 @@ export interface SettingSources {
   readonly origin: string
 }
 
+export const mintPrefix = 'mint/'
+
+/** Value of the setting of a mint. */
+export const recordedMint = z.object({
+  decimals: z.int(),
+  tokenProgram: z.custom<Address>((value) => typeof value === 'string' && readAddress(value) !== undefined),
+})
+
 /** Settings that the configuration must share with the ledger. */
 export function configuredSettings(sources: SettingSources): readonly ConfiguredSetting[] {
   const { receiptKey, terms, dollars = [], tabWallet, split, origin } = sources
@@ -35,13 +44,13 @@ export function configuredSettings(sources: SettingSources): readonly Configured
     { name: 'origin', value: origin, variable: 'LEDGER_ORIGIN' },
     { name: 'receipt-key', value: publicReceiptKey.parse(receiptKey), variable: 'RECEIPT_SIGNING_KEY' },
     { name: paymentWalletName(), value: paymentWallet, variable: 'PAYMENT_WALLET' },
-    { name: `mint/${mint}`, value: { decimals, tokenProgram }, variable: 'SOLANA_RPC_URLS' },
+    { name: `${mintPrefix}${mint}`, value: { decimals, tokenProgram }, variable: 'SOLANA_RPC_URLS' },
     { name: 'split', value: shares, variable: 'SPLIT' },
     { name: 'token-mint', value: mint, variable: 'TOKEN_MINT' },
     { name: 'network', value: network, variable: 'SOLANA_RPC_URLS' },
     ...dollars.flatMap((dollar) => [
       {
-        name: `mint/${dollar.mint}`,
+        name: `${mintPrefix}${dollar.mint}`,
         value: { decimals: dollar.decimals, tokenProgram: dollar.tokenProgram },
         variable: 'CURRENCIES',
       },

@@ -214,6 +214,21 @@ test('each mint is accepted in the wallet of its time, and every wallet is searc
   expect(incoming.allTerms()).toHaveLength(6)
 })
 
+test('a dollar that CURRENCIES no longer has is still followed, with the terms and the wallets on record', async () => {
+  const [dollar, dollarWallet] = [newAddress(), newAddress()]
+  const before = await open({}, termsOf(wallet), [termsOf(dollarWallet, dollar)])
+  await before.record()
+  expect(before.formerTerms(dollar)).toBeUndefined()
+  const part = await open()
+  expect(part.formerTerms(dollar)).toEqual(termsOf(dollarWallet, dollar))
+  expect(part.formerTerms(newAddress())).toBeUndefined()
+  expect(part.acceptedTerms(clock.nowMs(), dollar)).toEqual([termsOf(dollarWallet, dollar)])
+  const wallets = [wallet, dollarWallet]
+  expect(part.allTerms()).toEqual(wallets.map((own) => termsOf(own)))
+  const every = [...part.allTerms(), ...wallets.map((own) => termsOf(own, dollar))]
+  expect(new Set(part.followedTerms().map(textOf))).toEqual(new Set(every.map(textOf)))
+})
+
 const textOf = ({ mint, paymentWallet, paymentTokenAccount }: PaymentTerms) =>
   `${mint} ${paymentWallet} ${paymentTokenAccount}`
 

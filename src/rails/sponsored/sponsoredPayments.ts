@@ -25,6 +25,8 @@ export interface SponsoredDeps
     Omit<FirstPresentationDeps, 'chain'>,
     WithDollars {
   readonly acceptedTerms?: (landedAtMs: number, mint?: Address) => readonly PaymentTerms[]
+  /** Terms of a dollar that is no longer accepted. Payments that the service has already sent are still settled. */
+  readonly formerTerms?: (mint: Address) => PaymentTerms | undefined
   readonly ledger: ListPriceDeps['ledger'] & SponsoredSettleDeps['ledger']
 }
 
@@ -33,8 +35,10 @@ export function createSponsoredPayments(limits: SponsoredLimits, given: Sponsore
   const { priceHoldMs } = limits
   const pricing = { ledger, currentPrice, findListed, priceHoldMs, nowMs: () => clock.nowMs() }
   const first = createFirstPresentations(given)
-  const depsOf = (mint: Address | undefined) => {
-    const dollar = mint === undefined ? undefined : given.dollars?.termsOf(mint)
+  const acceptedDollar = (mint: Address | undefined) => (mint === undefined ? undefined : given.dollars?.termsOf(mint))
+  const sentDollar = (mint: Address | undefined) =>
+    acceptedDollar(mint) ?? (mint === undefined ? undefined : given.formerTerms?.(mint))
+  const depsOf = (dollar: PaymentTerms | undefined) => {
     const own = dollar === undefined ? given : inDollars(given, dollar)
     return { ...own, first, priceOfList: priceOfList.bind(undefined, { ...pricing, dollar: dollar?.mint }) }
   }
@@ -42,13 +46,13 @@ export function createSponsoredPayments(limits: SponsoredLimits, given: Sponsore
     checkHolder: checkSecret,
     settle(question) {
       const { payment, proof } = question
-      const mint = payment.phase === 'submitted' ? payment.offer?.mint : proof.signed.mint
-      return settleSponsored(depsOf(mint), limits, question)
+      const dollar = payment.phase === 'submitted' ? sentDollar(payment.offer?.mint) : acceptedDollar(proof.signed.mint)
+      return settleSponsored(depsOf(dollar), limits, question)
     },
     async resume(question, reference) {
       // Refuse to resume if the payment is not for this service. The payer may have signed it for another seller, who
       // has the secret of that offer.
-      if (isRefusal(await judgeUnsigned(depsOf(question.proof.signed.mint), question))) return undefined
+      if (isRefusal(await judgeUnsigned(depsOf(acceptedDollar(question.proof.signed.mint)), question))) return undefined
       return { ...question.proof, reference, isPayer: true }
     },
   }

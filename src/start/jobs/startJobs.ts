@@ -83,7 +83,7 @@ function startLifecycleJobs({ sale, currencies }: JobsConfig, deps: JobsDeps) {
   // Set each counter to 0 first, so that an alert sees the first step as an increase.
   for (const step of lifecycleSteps) metrics.onLifecycleStep(step, 0)
   const steps: StepDeps = { clock, log, payments, lifecycle, onStep: (step) => metrics.onLifecycleStep(step) }
-  const { allTerms } = ledger.settings
+  const allTerms = ledger.settings.followedTerms
   // Transfers of the token by the treasury count as deliveries of promised burns.
   const wallet = readAddress(currencies.treasuryWallet ?? '')
   const delivery = wallet === undefined ? undefined : { wallet, mint: chain.terms.mint }

@@ -12,6 +12,8 @@ import {
   configuredSettings,
   differenceFrom,
   differencesText,
+  mintPrefix,
+  recordedMint,
   type SettingDifference,
   standingProblem,
 } from '../../settings/configuredSettings.ts'
@@ -24,7 +26,13 @@ import {
   walletOf,
   walletsOf,
 } from '../../settings/settingPeriods.ts'
-import { everyWallet, isWalletSetting, paymentWalletName, tabWalletName } from '../../settings/walletSettings.ts'
+import {
+  dollarOfWalletSetting,
+  everyWallet,
+  isWalletSetting,
+  paymentWalletName,
+  tabWalletName,
+} from '../../settings/walletSettings.ts'
 import { type Address, readAddress } from '@tollbook/core/address'
 import type { Dollar } from '../../payment/dollar.ts'
 import type { PaymentTerms } from '../../payment/settlement.ts'
@@ -93,16 +101,7 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps) {
     origin,
     check,
     /** Call this only after the ledger was compared with its checkpoint. */
-    async record() {
-      // Record one setting at a time. If two instances start with different settings, one of them then stops at the
-      // first difference. If all values were recorded together, the record could be a mixture that matches neither
-      // instance.
-      for (const { name, value } of configured) {
-        await deps.ledger.settings.record([{ name, value }])
-        await refresh(opened)
-        requireRecorded(opened)
-      }
-    },
+    record: () => recordEach(opened),
     refresh: () => refresh(opened),
     periods,
     /**
@@ -110,7 +109,7 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps) {
      * a mint, returns the terms of the service token.
      */
     acceptedTerms: (landedAtMs: number, mint: Address = terms.mint): readonly PaymentTerms[] =>
-      every
+      [...every, ...formerDollars(opened)]
         .filter((each) => each.mint === mint)
         .flatMap((each) => acceptedTerms(each, periods(walletNameOf(each)), landedAtMs)),
     /**
@@ -118,7 +117,11 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps) {
      * included, because deposits are looked up and paid back even after the sale of tabs has ended. Tokens that arrive
      * in the wallet of another mint do not count as a payment, and are owed back.
      */
-    allTerms: () => termsOfWallets(every, [...opened.periods.values()].flat().filter(isOfWallet).map(walletOf)),
+    allTerms: () => termsOfWallets(every, recordedWallets(opened)),
+    /** Also includes dollars that CURRENCIES no longer has, because their last payments may still land. */
+    followedTerms: () => termsOfWallets([...every, ...formerDollars(opened)], recordedWallets(opened)),
+    /** Terms of a dollar that CURRENCIES no longer has, with its last wallet. */
+    formerTerms: (mint: Address) => formerDollars(opened).find((each) => each.mint === mint),
     /** Terms of deposits in a mint, by default the service token. Undefined if no deposits are sold in the mint. */
     depositTerms,
     /** Returns the terms of deposits that could land at that time, those of the configured wallet first. */
@@ -140,7 +143,7 @@ function closingMsOf({ claimLeaseMs, quoteTtlMs, quoteGraceMs }: LongestWaits): 
 }
 
 async function refresh(opened: Opened): Promise<void> {
-  const names = [...new Set([...opened.configured.map(({ name }) => name), ...everyWallet])]
+  const names = [...new Set([...opened.configured.map(({ name }) => name), ...everyWallet, mintPrefix])]
   const versions = await opened.deps.ledger.settings.versions(names)
   opened.periods = new Map([...versions].map(([name, recorded]) => [name, periodsOf(recorded)]))
   opened.readAtMs = opened.deps.clock.monotonicMs()
@@ -149,6 +152,17 @@ async function refresh(opened: Opened): Promise<void> {
 async function findOrigin(configured: string | undefined, { ledger, terms }: SettingsDeps): Promise<string> {
   const recorded = (await ledger.settings.versions(['origin'])).get('origin')?.at(-1)?.event.value
   return configured ?? (typeof recorded === 'string' ? recorded : `tollbook/${terms.paymentWallet}`)
+}
+
+async function recordEach(opened: Opened): Promise<void> {
+  // Record one setting at a time. If two instances start with different settings, one of them then stops at the
+  // first difference. If all values were recorded together, the record could be a mixture that matches neither
+  // instance.
+  for (const { name, value } of opened.configured) {
+    await opened.deps.ledger.settings.record([{ name, value }])
+    await refresh(opened)
+    requireRecorded(opened)
+  }
 }
 
 function requireRecorded({ configured, periods, deps }: Opened): void {
@@ -188,4 +202,25 @@ function acceptedTerms(terms: PaymentTerms, periods: readonly SettingPeriod[], l
   return isOwnOfTime ? [terms, ...others] : others
 }
 
-const isOfWallet = ({ name }: SettingPeriod) => isWalletSetting(name)
+function recordedWallets({ periods }: Opened): readonly Address[] {
+  return [...periods.values()]
+    .flat()
+    .filter(({ name }) => isWalletSetting(name))
+    .map(walletOf)
+}
+
+/** Reads the terms from the record, because no node is asked about a mint that is not configured. */
+function formerDollars({ periods, deps }: Opened): readonly PaymentTerms[] {
+  const { terms, dollars = [] } = deps
+  const { network } = terms
+  const current = new Set([terms.mint, ...dollars.map((dollar) => dollar.terms.mint)])
+  return [...periods].flatMap(([name, wallets]): PaymentTerms[] => {
+    const mint = readAddress(dollarOfWalletSetting(name) ?? '')
+    const [last] = wallets.slice(-1)
+    if (mint === undefined || last === undefined || current.has(mint)) return []
+    const recorded = recordedMint.safeParse(periods.get(`${mintPrefix}${mint}`)?.[0]?.value).data
+    const paymentWallet = walletOf(last)
+    const unplaced = { mint, network, paymentWallet, paymentTokenAccount: paymentWallet }
+    return recorded === undefined ? [] : [termsOfWallet({ ...recorded, ...unplaced }, paymentWallet)]
+  })
+}

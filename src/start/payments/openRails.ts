@@ -3,6 +3,7 @@ import type { CatalogConfig } from '../../config/catalogConfig.ts'
 import type { SaleConfig } from '../../config/saleConfig.ts'
 import type { Address } from '@tollbook/core/address'
 import type { Chain } from '../../chain/openChain.ts'
+import { termsOfWallet } from '../../chain/walletTerms.ts'
 import { completeTransaction, judgeSponsored, readPayerSigned } from '../../chain/sponsoredTransaction.ts'
 import type { X402Config } from '../../config/signerConfig.ts'
 import { nameEndpoints, orderSchemaPath } from '../../document/paidOperation.ts'
@@ -14,7 +15,7 @@ import type { FeePayer } from '../../rails/sponsored/feePayer.ts'
 import { createMppRail } from '../../rails/mpp/mppRail.ts'
 import { createNativeRail, type NativeRailDeps } from '../../rails/native/nativeRail.ts'
 import { createOfferTexts } from '../../rails/sponsored/offerText.ts'
-import { createSponsoredPayments } from '../../rails/sponsored/sponsoredPayments.ts'
+import { createSponsoredPayments, type SponsoredDeps } from '../../rails/sponsored/sponsoredPayments.ts'
 import type { ProductDescription } from '../../rails/x402/challenge.ts'
 import { createX402Rail } from '../../rails/x402/x402Rail.ts'
 import { priceIn } from '../../store/priceListStore.ts'
@@ -49,12 +50,23 @@ export interface RailsDeps extends Pick<PartDeps, 'clock' | 'log'>, Pick<NativeR
 /** Returns the rails in the order in which they are matched with a request. */
 export function openRails(config: RailConfig, deps: RailsDeps): readonly PaymentRail[] {
   const { ledger, chain, clock, products } = deps
-  const { acceptedTerms, acceptedDepositTerms, depositTerms, origin } = ledger.settings
-  const goods = openChainRails(config, deps, { terms: chain.terms, acceptedTerms })
+  const { acceptedTerms, acceptedDepositTerms, depositTerms, formerTerms, origin } = ledger.settings
+  const goods = openChainRails(config, deps, { terms: chain.terms, acceptedTerms, formerTerms })
   const terms = depositTerms()
   if (terms === undefined) return goods
   const dollars = deps.dollars && ofDeposits(deps.dollars, depositTerms)
-  const deposits = openChainRails(config, { ...deps, dollars }, { terms, acceptedTerms: acceptedDepositTerms })
+  const deposits = openChainRails(
+    config,
+    { ...deps, dollars },
+    {
+      terms,
+      acceptedTerms: acceptedDepositTerms,
+      formerTerms(mint) {
+        const former = formerTerms(mint)
+        return former && termsOfWallet(former, terms.paymentWallet)
+      },
+    },
+  )
   const joined = goods.map((rail, index) => withDeposits(rail, deposits[index] ?? rail, tabsPath))
   const verify = createSignatureVerifier()
   const { listNumber } = ledger.priceLists
@@ -77,10 +89,12 @@ function ofDeposits(dollars: Dollars, depositTerms: LedgerPart['settings']['depo
   }
 }
 
+type ChainWallet = Required<WalletDeps & Pick<SponsoredDeps, 'formerTerms'>>
+
 function openChainRails(
   { sale, x402, catalog }: RailConfig,
   deps: RailsDeps,
-  wallet: Required<WalletDeps>,
+  wallet: ChainWallet,
 ): readonly PaymentRail[] {
   const { clock, log, ledger, chain, products, slot } = deps
   const { feePayer } = deps.signer
@@ -103,7 +117,7 @@ function openChainRails(
 
 interface SponsoredRailsDeps extends RailsDeps {
   readonly feePayer: FeePayer
-  readonly settling: Omit<NativeRailDeps, 'slot' | 'split' | 'token'>
+  readonly settling: Omit<NativeRailDeps, 'slot' | 'split' | 'token'> & ChainWallet
 }
 
 /** Standard clients need a fee payer, whose key is in a separate process, the signer. */
