@@ -49,7 +49,7 @@ export interface BurnChain extends Pick<ChainReader, 'find' | 'simulate' | 'broa
   requireWallet(): Promise<void>
   /** Returns the token accounts of PAYMENT_WALLET and of each payment wallet on record. */
   paymentAccounts(): Promise<readonly Address[]>
-  /** `find` needs the block heights of the nodes to prove that a burn transaction can no longer land. */
+  /** Reads the block heights of the nodes. `find` needs them to prove that a burn transaction can no longer land. */
   refresh(): Promise<void>
   latestBlockhash(): Promise<{ readonly blockhash: string; readonly lastValidBlockHeight: number }>
   /**

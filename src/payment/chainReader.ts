@@ -12,7 +12,10 @@ export interface ChainReader {
   /** Undefined if the nodes do not prove yet that no block can include such a transaction. */
   proveExpiry(bound: LandingBound): Promise<ProvenExpired | undefined>
   readBalance(question: BalanceQuestion): Promise<Balance>
-  /** Checks every signature without the network, so that a forged transaction costs no RPC call (I9). */
+  /**
+   * Parses a transaction and checks every signature without the network, so that a forged transaction costs no RPC call
+   * (I9).
+   */
   readTransaction(bytes: Uint8Array): SignedTransaction | Refusal
   /** Needs no simulation. Undefined if the bytes do not show all effects of a success. */
   readEffects(transaction: Pick<SignedTransaction, 'bytes'>): SimulatedEffects | undefined
@@ -20,9 +23,12 @@ export interface ChainReader {
   simulate(transaction: Pick<SignedTransaction, 'bytes'>, options?: SimulateOptions): Promise<Simulation>
   /** Sends exactly these bytes. A repeated call is harmless, because the chain takes a signature once. */
   broadcast(transaction: Pick<SignedTransaction, 'bytes'>, options?: BroadcastOptions): Promise<void>
-  /** The bound holds for any transaction whose bytes exist now. */
+  /** Returns a bound that holds for any transaction whose bytes exist now. */
   landingBound(): LandingBound
-  /** Newest block time plus the time elapsed since, so that a wrong wall clock cannot change a payment's age. */
+  /**
+   * Returns the newest block time plus the time elapsed since, so that a wrong wall clock cannot change a payment's
+   * age.
+   */
   timeMs(): number
 }
 

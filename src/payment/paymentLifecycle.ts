@@ -20,7 +20,7 @@ export interface PaymentLifecycle {
    * reversed payments are left out, because their tokens are not in the accounts.
    */
   findAccounted(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>
-  /** The transfer scan has finished this transaction and all earlier ones. Undefined until it has finished one. */
+  /** Returns the newest transaction up to which the transfer scan has finished all. Undefined until it has finished one. */
   readScanPlace(tokenAccount: Address): Promise<ScanPlace | undefined>
   advanceScan(tokenAccount: Address, place: ScanPlace): Promise<void>
   /** Returns the total price of answers, sent or in progress, for payments in this mint that the chain could still drop. */

@@ -17,7 +17,10 @@ export interface TabLedger {
   spentTodayBaseUnits(tab: Tab, nowMs: number): Promise<bigint>
   listHolding(): Promise<readonly TabId[]>
   totals(mint: Address): Promise<{ readonly prepaidBaseUnits: bigint; readonly refundsDueBaseUnits: bigint }>
-  /** Undefined if no deposit on record opened the tab. */
+  /**
+   * Closes the tab if it is open, and owes the balance that can be owed now. Undefined if no deposit on record opened
+   * the tab.
+   */
   close(tab: TabId, by: TabCloser, nowMs: number): Promise<ClosedTab | undefined>
   /** False if the tab is closed, or its keys have changed since `tab` was read. */
   replaceKeys(tab: Tab, keys: TabKeys, nowMs: number): Promise<boolean>

@@ -34,7 +34,7 @@ export interface PaymentRail<P extends Proof = Proof> {
   identify(request: RailRequest): Caller | Refusal | undefined
   /** Undefined if the rail cannot offer anything to this caller. */
   challenge(offer: Offer): Promise<Challenge | undefined>
-  /** The header `Idempotency-Key` has priority. */
+  /** Returns the idempotency key from the rail's own data. The header `Idempotency-Key` has priority. */
   idempotencyKey?(request: RailRequest): string | Refusal | undefined
   /**
    * Depends on the request alone. Values such as the wallet may have changed since the payment, so compare the proof

@@ -10,7 +10,7 @@ import type { TabLedger } from '../payment/tabLedger.ts'
 export interface CustodyDeps {
   readonly tabs: Pick<TabLedger, 'totals'>
   readonly chain: Pick<ChainReader, 'readBalance'>
-  /** The wallet of new deposits first, then the former wallets. A transfer between them needs no event. */
+  /** Returns the wallet of new deposits first, then the former wallets. A transfer between them needs no event. */
   readonly tabWallets: () => readonly Address[]
   /** Returns a slot that the chain has certainly reached. */
   readonly slot: () => number

@@ -1,8 +1,8 @@
 /** Source of time, so that a test can control it. */
 export interface Clock {
-  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  /** Returns the milliseconds since 1970-01-01T00:00:00Z. */
   nowMs(): number
-  /** Milliseconds on a clock that never goes back. Only differences between two values are meaningful. */
+  /** Returns milliseconds on a clock that never goes back. Only differences between two values are meaningful. */
   monotonicMs(): number
   /** Resolves after the duration. Rejects if the signal is aborted first; the signal's reason is the cause. */
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>

@@ -11,7 +11,7 @@ export interface RenderDeps {
   readonly clock: Clock
   readonly renderer: Renderer
   readonly artifacts: Pick<ArtifactStore, 'keep' | 'whyUnavailable'>
-  /** Absolute, because callers fetch it. */
+  /** Returns an absolute URL, because callers fetch it. */
   readonly artifactUrl: (name: string) => string
   /** Hosts that are not public but that the operator allows as targets. */
   readonly allowHosts: readonly string[]

@@ -27,7 +27,10 @@ export interface MppChallengeDeps extends WithDollars {
   /** Returns the public origin of the service. The host of the origin is the realm of the challenges. */
   readonly serviceUrl: () => string
   readonly describe: (path: string) => { readonly summary: string } | undefined
-  /** Authentication code of a text. All instances return the same code, because any instance may get the payment. */
+  /**
+   * Returns the authentication code of a text. All instances return the same code, because any instance may get the
+   * payment.
+   */
   readonly authenticate: (text: string) => string
   /** Compares in constant time, so that a caller cannot guess the code byte by byte. */
   readonly isAuthentic: (text: string, code: string) => boolean

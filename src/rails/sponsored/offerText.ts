@@ -16,7 +16,7 @@ export function newBinding(): Binding {
 export type OfferText = (binding: Binding) => string
 
 export interface OfferTexts {
-  /** In addition to the price list, `key` must contain every value on which the text depends. */
+  /** Returns the prepared text. In addition to the price list, `key` must contain every value on which the text depends. */
   of(price: Pick<ListedPrice, 'priceList'>, key: string, write: OfferText): OfferText
 }
 
