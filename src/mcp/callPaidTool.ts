@@ -29,9 +29,9 @@ const idempotencyKey = 'tollbook/idempotency-key'
 
 /** The rails convert a payment in `_meta` to their headers, so that they read it as in an HTTP request. */
 export function railRequestOf(rails: readonly PaymentRail[], { name, meta }: ToolCall): RailRequest {
-  const key = meta[idempotencyKey]
+  const key = meta[idempotencyKey] ?? ''
   const headers: Readonly<Record<string, string>> = Object.assign(
-    typeof key === 'string' ? { 'idempotency-key': key } : {},
+    key === '' ? {} : { 'idempotency-key': typeof key === 'string' ? key : canonicalJson(key) },
     ...rails.map((rail) => rail.meta?.headersOf(meta) ?? {}),
   )
   // Set the mount of a rail, if one has a mount. The caller then counts as a client of this rail, whose offers need no

@@ -10,9 +10,9 @@ export function pathOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   return path === '' ? '/' : path
 }
 
-/** Undefined if the header is missing or blank. */
+/** Undefined if the header is missing or blank. Node has removed spaces and tabs around the value. */
 export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
-  const value = String(headers[name] ?? '').trim()
+  const value = String(headers[name] ?? '')
   return value === '' ? undefined : value
 }
 

@@ -46,6 +46,9 @@ test('the idempotency key of a call is that of its request, and a path of anothe
     'mine',
     undefined,
   ])
+  // A key that is not text is not ignored, because the caller would repeat the call without it.
+  const numbered = await requestOf({}, { meta: { 'tollbook/idempotency-key': 5 } })
+  expect(numbered.header('idempotency-key')).toBe('5')
   const other = await requestOf({}, { sold: scriptedEndpoint().endpoint })
   expect(await other.readParameters()).toMatchObject({ status: 404 })
 })
