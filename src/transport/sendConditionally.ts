@@ -19,8 +19,9 @@ export function sendPublicBody(context: Context, { bytes, entityTag, coded }: Pu
   const coding = codings.find((each) => context.acceptsEncodings(each) === each)
   if (coded.size > 0) context.vary('accept-encoding')
   // A strong tag identifies exact bytes, so it contains the coding.
-  context.set('etag', coding === undefined ? `"${entityTag}"` : `"${entityTag}-${coding}"`)
-  if (isUnchanged(context)) return
+  const tag = coding === undefined ? `"${entityTag}"` : `"${entityTag}-${coding}"`
+  context.set('etag', tag)
+  if (isUnchanged(context, tag)) return
   if (coding !== undefined) context.set('content-encoding', coding)
   context.body = (coding === undefined ? undefined : coded.get(coding)) ?? bytes
 }
@@ -30,7 +31,7 @@ export function sendFile(context: Context, file: FileBody): void {
   const { size, entityTag } = file
   const tag = `"${entityTag}"`
   context.set({ etag: tag, 'accept-ranges': 'bytes' })
-  if (isUnchanged(context)) return
+  if (isUnchanged(context, tag)) return
   const range = readRange(context, size, tag)
   if (range === 'unsatisfiable') return refuseRange(context, size)
   if (range !== undefined) {
@@ -41,9 +42,13 @@ export function sendFile(context: Context, file: FileBody): void {
   context.length = range === undefined ? size : range.end - range.start + 1
 }
 
-/** Sets the 304 and returns true if the client already has the content. */
-function isUnchanged(context: Context): boolean {
-  if (!context.fresh) return false
+/**
+ * Sets the 304 and returns true if the client already has the content. Koa's `fresh` never holds with `Cache-Control:
+ * no-cache`, which `fetch` adds to each `If-None-Match` of its caller.
+ */
+function isUnchanged(context: Context, tag: string): boolean {
+  const known = context.get('if-none-match').split(',')
+  if (!known.some((each) => ['*', tag, `W/${tag}`].includes(each.trim()))) return false
   context.status = 304
   context.remove('content-type')
   return true
