@@ -74,7 +74,10 @@ function owedTo(account: Account): Account {
   return account
 }
 
-/** The step `payout.record` permits the same accounts (migrations/kinds/payout.sql). */
+/**
+ * True for an account that a payout may pay. The step `payout.record` permits the same accounts
+ * (migrations/kinds/payout.sql).
+ */
 export function isPayable(account: string): account is Account {
   return payable.test(account)
 }

@@ -56,7 +56,7 @@ export interface NodeRegistry {
   slotMs(): number
   /** No transaction whose blockhash was valid at this slot can land after this height. */
   boundAt(slot: number): LandingBound
-  /** No transaction that exists now can land after this height. */
+  /** No transaction that exists now can land after this height, except with a durable nonce. */
   landingBound(): LandingBound
 }
 

@@ -13,7 +13,7 @@ export function endAfterFailure(error: unknown): void {
   reportFailure(error, () => process.exit())
 }
 
-/** A problem that an operator can fix is printed as text, and only a bug with its stack. */
+/** Returns a text without the stack for a problem that an operator can fix, and the stack for any other error. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error instanceof Fault || error instanceof UsageProblem || isAboutFile(error)

@@ -29,8 +29,8 @@ export function requireUrl(option: string, url: string | undefined): string {
 }
 
 /**
- * Creates a `fetch` whose requests also end when the command must stop, because a witness may take longer to answer
- * than a stop may.
+ * Creates a `fetch` whose requests also end when the command must stop. A witness may take longer to answer than a stop
+ * may take.
  */
 export function fetchUntil(stopping: AbortSignal): Fetch {
   return (input, init) => {

@@ -79,7 +79,10 @@ function burnsMoney(given: GivenVariables): readonly string[] {
   ]
 }
 
-/** Refuses settings of CURRENCIES whose wallets or mints are already used for another purpose. */
+/**
+ * Refuses a mint or wallet in CURRENCIES that is already used for another purpose. If CURRENCIES is set, also refuses a
+ * treasury that is the payment wallet.
+ */
 function dollarConflicts(given: GivenVariables): readonly string[] {
   const { TOKEN_MINT: token, TREASURY_WALLET: treasury, PAYMENT_WALLET: wallet, TAB_WALLET: tabWallet } = given
   const dollars = parseCurrencies(given['CURRENCIES'] ?? '')

@@ -9,7 +9,7 @@ const dayMs = 24 * 60 * 60 * 1000
 // Days before the end of a certificate at which the check warns, so that there is time to renew it.
 const renewBeforeDays = 14
 
-/** Checks the signer with the same request that the service sends. The signer signs nothing for it. */
+/** Checks the certificates and the signer with a request for which the signer signs nothing. */
 export async function checkSigner(place: SignerPlace | undefined): Promise<Result> {
   if (place === undefined)
     return skipped('neither SIGNER_SOCKET nor SIGNER_ADDRESS is set: no payments by x402 and MPP')

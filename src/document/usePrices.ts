@@ -24,7 +24,7 @@ export function withTabPrices(endpoints: readonly Endpoint[]): readonly Endpoint
 
 /**
  * Returns the metered price in US dollars per unit, with the minimum and the amount that a tab holds. Empty if the
- * price is fixed.
+ * price is fixed, or if the product has no unit.
  */
 export function useMember({ metered, priceMicroUsd }: Priced, usedUnit: Unit | undefined): UseMember {
   if (metered === undefined || usedUnit === undefined) return {}
@@ -54,7 +54,10 @@ function ratesOf(
 
 const usd = (microUsd: bigint) => displayNumber(microUsd, usdDecimals)
 
-/** Empty if all prices are fixed. */
+/**
+ * Returns the metered prices of the product and its models, as an extension of the OpenAPI document. Empty if no
+ * metered price is shown.
+ */
 export function useExtension({ usedUnit, variants = [], ...standard }: UsedEndpoint): Readonly<Record<string, Json>> {
   const own = useMember(standard, usedUnit).byUse
   const others = variants.flatMap((variant) => {
@@ -65,7 +68,7 @@ export function useExtension({ usedUnit, variants = [], ...standard }: UsedEndpo
   return { 'x-price-by-use': { ...own, ...(others.length === 0 ? {} : { models: Object.fromEntries(others) }) } }
 }
 
-/** Describes the metered prices, as the end of a sentence. Empty if the price is fixed. */
+/** Describes the metered prices, as the end of a sentence. Empty if no metered price is shown. */
 export function shownUse({ usedUnit, variants = [], ...standard }: UsedEndpoint): string {
   if (usedUnit === undefined) return ''
   const texts = [

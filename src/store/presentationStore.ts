@@ -4,8 +4,8 @@ import type { Presentation, Presentations } from '../payment/presentations.ts'
 import { type Database, readOrFault, assertRow } from './database.ts'
 
 /**
- * A bounded table outside the ledger (`work.presentations`), because a stranger can present any number of invented
- * proofs.
+ * Stores first presentations in a bounded table outside the ledger (`work.presentations`), because a stranger can
+ * present any number of invented proofs.
  */
 export function createPresentations(database: Database): Presentations {
   return {

@@ -235,7 +235,7 @@ const triesMax = 8
 /**
  * Closes the tab and owes the unspent balance to the wallet, in one append if no debit comes between. Otherwise the
  * first append only closes the tab, so that no new debit lowers the balance before the next append owes it. If the
- * chain could still drop a deposit, the unspent balance is returned here, and a later call owes it.
+ * chain could still drop a deposit, a later call owes the balance.
  */
 async function closeTab(deps: ClosingDeps, id: TabId, { by, nowMs }: Closing) {
   const { change, readBalance } = deps

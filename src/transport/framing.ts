@@ -5,7 +5,7 @@ const targetCharacters = /^[!"$-~]+$/
 const absoluteTarget = /^https?:\/\/(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?(?:[/?]|$)/i
 const hostValue = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/
 
-/** Finds violations of RFC 9112 that Node's parser accepts. */
+/** Finds violations of RFC 9112 and ambiguous headers that Node's parser accepts. */
 export function findFramingProblem(request: IncomingMessage): string | undefined {
   const { headers, url = '', httpVersion } = request
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
@@ -32,10 +32,7 @@ export function hasUnmetExpectation({ headers: { expect }, httpVersion }: Incomi
 
 const single = new Set(['host', 'content-type'])
 
-/**
- * Finds repeated headers, because Node keeps the first of several values of these headers, and a proxy may keep the
- * last one.
- */
+/** Finds a repeated Host or Content-Type. Node keeps the first of several values, and a proxy may keep the last one. */
 function findRepeated(rawHeaders: readonly string[]): string | undefined {
   const seen = new Set<string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {

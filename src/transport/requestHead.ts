@@ -24,7 +24,7 @@ export function isNegotiable({ req }: Pick<Context, 'req'>, name: string): boole
   return String(req.headers[name] ?? '').length <= negotiatedCharactersMax
 }
 
-/** True for a person with a browser: programs accept JSON, or any type. */
+/** True if the caller prefers HTML, as a browser does. Programs accept JSON, or any type. */
 export function prefersHtml(context: Pick<Context, 'accepts' | 'req'>): boolean {
   return isNegotiable(context, 'accept') && context.accepts('json', 'html') === 'html'
 }

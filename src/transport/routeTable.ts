@@ -43,7 +43,7 @@ const anyMethod = 'GET'
 
 const ranks = { literal: '0', one: '1', rest: '2' } as const
 
-/** The pattern has numbers as parameter names. The rank sorts the table. */
+/** The pattern names each parameter by its position, as in `:s2`. The rank sorts the table. */
 function patternOf(path: string): { readonly pattern: string; readonly rank: string } {
   const segments = path.split('/').map((text, index) => ({ text, index, kind: kindOf(text) }))
   return {

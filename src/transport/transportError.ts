@@ -30,12 +30,12 @@ export function errorAnswer(code: TransportError, error: string, more: ErrorMore
   return jsonAnswer(transportErrors[code], JSON.stringify({ error, code, details, requestId }), headers)
 }
 
-/** A path that is hidden from this caller gets the same answer. */
+/** Creates the answer for a path that does not exist, and for a path that is hidden from this caller. */
 export function pathNotFound(): Answer {
   return errorAnswer('NOT_FOUND', 'this path does not exist; paths are exact and case-sensitive')
 }
 
-/** Contains all problems, so that a caller who makes five mistakes finds them with one request. */
+/** Creates an answer with all given problems, so that a caller who makes five mistakes finds them with one request. */
 export function invalidRequest(details: readonly FieldProblem[]): Answer {
   const error = details.map(({ field, message }) => `${field}: ${message}`).join('; ')
   return errorAnswer('INVALID_REQUEST', error, { details })
