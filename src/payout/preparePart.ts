@@ -20,7 +20,7 @@ export interface PreparedPart {
 
 /**
  * The payment wallet must sign the transaction, possibly offline or as a multisig. After block height
- * `lastValidBlockHeight`, it can no longer land.
+ * `lastValidBlockHeight`, the transaction can no longer land.
  */
 export interface UnsignedPayout {
   readonly transaction: Uint8Array

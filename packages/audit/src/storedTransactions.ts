@@ -74,7 +74,7 @@ export class StoredTransactions {
 
   /**
    * Returns whether the signatures are valid. A payment that the service submits is stored before it is sent and again
-   * after it landed. The second event reuses the first result.
+   * after it landed. If the bytes are the same, the second event reuses the first result.
    */
   #holds(
     { stream, isSent, base64 }: { stream: string; isSent: boolean; base64: string },

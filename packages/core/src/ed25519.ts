@@ -26,7 +26,10 @@ export function ed25519Signer({ x, d }: Ed25519PrivateJwk): Ed25519Signer {
   return { publicKey, sign: platform.ed25519Signer(base64urlnopad.decode(d), publicKey) }
 }
 
-/** Solana stores the 32-byte seed, then the public key. Undefined if the length is wrong, or the two do not match. */
+/**
+ * Creates a signer from a secret key as Solana stores it: the 32-byte seed, then the public key. Undefined if the
+ * length is wrong, or the two do not match.
+ */
 export function secretKeySigner(secretKey: Uint8Array): Ed25519Signer | undefined {
   if (secretKey.length !== seedBytes + publicKeyBytes) return undefined
   const publicKey = secretKey.slice(seedBytes)

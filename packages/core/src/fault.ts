@@ -30,7 +30,7 @@ function chainOf(error: unknown): readonly unknown[] {
   return chain
 }
 
-/** A person reads this line, so a cause that adds no information is omitted. */
+/** Returns one line for a person. Omits a cause that adds no information. */
 export function errorText(error: Error): string {
   const parts = [error.message]
   for (const cause of chainOf(error.cause).slice(0, causesMax - 1)) {

@@ -7,7 +7,7 @@ const nothing = z.strictObject({})
 // Maximum open payments per call of `retry`, because each answer may be as long as that of a purchase.
 const retriesMax = 5
 
-/** None of these tools signs a payment: `retry` presents open payments again. */
+/** Registers tools that sign no payment: `retry` presents open payments again. */
 export function registerMoneyTools({ server, wallet, deliveries }: Omit<PaidDeps, 'consent'>): void {
   const reader = (name: string, path: '/spending' | '/balance' | '/receipts', description: string) =>
     server.registerTool(name, { description, inputSchema: nothing, annotations: { readOnlyHint: true } }, async () =>
