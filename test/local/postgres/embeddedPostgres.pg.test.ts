@@ -1,6 +1,6 @@
 import { mkdir, readFile, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { findPackage } from '@tollbook/sandbox/postgres/binaries'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { silentLog } from '../../../src/machine/log.ts'
@@ -71,6 +71,12 @@ test('urlFor escapes what a URL cannot hold', async () => {
   const url = postgres.urlFor({ user: 'postgres', password: 'p@ss/w:rd?', database: 'a b' })
   expect(new URL(url).pathname).toBe('/a%20b')
   expect(decodeURIComponent(new URL(url).password)).toBe('p@ss/w:rd?')
+})
+
+test('clients connect although the machine asks for TLS to its databases', async () => {
+  vi.stubEnv('PGSSLMODE', 'require')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(await queryColumn(postgres.adminUrl, 'select 1')).toEqual(['1'])
 })
 
 test('a second start in the same directory is refused, and the first goes on', async () => {

@@ -96,7 +96,8 @@ interface OpenedServer {
 function serverOf(supervisor: Supervisor, { password, port, opened }: OpenedServer): EmbeddedPostgres {
   const urlFor = (login: DatabaseLogin): string => {
     const [user, secret, database] = [login.user, login.password, login.database].map(encodeURIComponent)
-    return `postgres://${user}:${secret}@127.0.0.1:${port}/${database}`
+    // State the mode, because drivers would otherwise take it from PGSSLMODE, and the server has no certificate.
+    return `postgres://${user}:${secret}@127.0.0.1:${port}/${database}?sslmode=disable`
   }
   let ended: Promise<void> | undefined
   const release = async (end: () => Promise<void>): Promise<void> => {
