@@ -19,7 +19,7 @@ export function lockDirectory(dataDirectory: string): DirectoryLock {
     const holder = lock.prepare('pragma user_version').get()?.['user_version']
     lock.close()
     throw new Fault(
-      `the data directory ${dataDirectory} is in use by process ${String(holder)}: stop that one first, or set TOLLBOOK_HOME to another directory`,
+      `the data directory ${dataDirectory} is in use by process ${String(holder)}: stop that one first, or use another directory (--state, or TOLLBOOK_HOME in local mode)`,
       { cause, retryable: false },
     )
   }

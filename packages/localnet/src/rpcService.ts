@@ -98,12 +98,12 @@ export function errorBody(id: string | number | null, error: RpcError): Json {
   return { jsonrpc: '2.0', error: { code: error.code, message: error.message, ...data }, id }
 }
 
-/** `params` is a list, null or absent, because Solana uses only positions. */
+/** `params` by name are a valid request, but each method refuses them, because Solana uses only positions. */
 export const frameShape = z.object({
   jsonrpc: z.literal('2.0'),
   method: z.string().max(100),
   params: z
-    .array(z.unknown())
+    .union([z.array(z.unknown()), z.record(z.string(), z.unknown())])
     .nullish()
     .transform((params) => params ?? undefined),
   id: z.union([z.string(), z.number(), z.null()]).optional(),

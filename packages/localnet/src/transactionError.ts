@@ -30,7 +30,7 @@ export function describeTransactionError(error: TransactionError): string {
 }
 
 function describeInstructionError(error: InstructionError): string {
-  if (typeof error === 'string') return wordsOf(error)
+  if (typeof error === 'string') return instructionSentences.get(error) ?? wordsOf(error)
   if ('Custom' in error) return `custom program error: 0x${error.Custom.toString(16)}`
   return `Failed to serialize or deserialize account data: ${error.BorshIoError}`
 }
@@ -39,11 +39,29 @@ function describeInstructionError(error: InstructionError): string {
 const sentences: ReadonlyMap<string, string> = new Map([
   ['AccountNotFound', 'Attempt to debit an account but found no record of a prior credit.'],
   ['ProgramAccountNotFound', 'Attempt to load a program that does not exist'],
+  ['InvalidAccountForFee', 'This account may not be used to pay transaction fees'],
+  ['InvalidProgramForExecution', 'This program may not be used for executing instructions'],
   ['AlreadyProcessed', 'This transaction has already been processed'],
   ['AddressLookupTableNotFound', "Transaction loads an address table account that doesn't exist"],
   ['InvalidAddressLookupTableOwner', 'Transaction loads an address table account with an invalid owner'],
   ['InvalidAddressLookupTableData', 'Transaction loads an address table account with invalid data'],
   ['InvalidAddressLookupTableIndex', 'Transaction address table lookup uses an invalid index'],
+])
+
+/** The same for errors of instructions. The runtime writes these sentences into the logs too. */
+const instructionSentences: ReadonlyMap<string, string> = new Map([
+  ['AccountAlreadyInitialized', 'instruction requires an uninitialized account'],
+  ['AccountDataTooSmall', 'account data too small for instruction'],
+  ['ComputationalBudgetExceeded', 'Computational budget exceeded'],
+  ['ExternalAccountLamportSpend', 'instruction spent from the balance of an account it does not own'],
+  ['IncorrectProgramId', 'incorrect program id for instruction'],
+  ['InsufficientFunds', 'insufficient funds for instruction'],
+  ['InvalidAccountData', 'invalid account data for instruction'],
+  ['InvalidArgument', 'invalid program argument'],
+  ['MissingRequiredSignature', 'missing required signature for instruction'],
+  ['NotEnoughAccountKeys', 'insufficient account keys for instruction'],
+  ['ProgramFailedToComplete', 'Program failed to complete'],
+  ['UninitializedAccount', 'instruction requires an initialized account'],
 ])
 
 /** Returns `BlockhashNotFound` as `blockhash not found`, which is the SDK's sentence for most errors. */

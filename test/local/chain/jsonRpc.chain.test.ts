@@ -44,7 +44,6 @@ test.each([
   ['a batch of 257', JSON.stringify(Array.from({ length: 257 }, () => 1)), -32600],
   ['no request', '42', -32600],
   ['another protocol', '{"jsonrpc":"1.0","id":1,"method":"getSlot"}', -32600],
-  ['named parameters', '{"jsonrpc":"2.0","id":1,"method":"getSlot","params":{"a":1}}', -32600],
 ])('%s is answered with a JSON-RPC error', async (_, text, code) => {
   const { chain } = await openChain()
 
@@ -52,6 +51,12 @@ test.each([
 
   expect(response.status).toBe(200)
   expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code }, id: null })
+})
+
+test.each(['getSlot', 'getBalance'])('%s refuses named parameters under the id of the request', async (method) => {
+  const { chain } = await openChain()
+  const response = await post(chain, JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { a: 1 } }))
+  expect(await response.json()).toMatchObject({ error: { code: -32602 }, id: 1 })
 })
 
 test.each([

@@ -6,7 +6,18 @@ test.each([
   ['InsufficientFundsForFee', 'Insufficient funds for fee'],
   ['AlreadyProcessed', 'This transaction has already been processed'],
   [{ InstructionError: [2, { Custom: 255 }] as const }, 'Error processing Instruction 2: custom program error: 0xff'],
-  [{ InstructionError: [0, 'InvalidAccountData'] as const }, 'Error processing Instruction 0: invalid account data'],
+  [
+    { InstructionError: [0, 'InvalidAccountData'] as const },
+    'Error processing Instruction 0: invalid account data for instruction',
+  ],
+  [
+    { InstructionError: [1, 'NotEnoughAccountKeys'] as const },
+    'Error processing Instruction 1: insufficient account keys for instruction',
+  ],
+  [
+    { InstructionError: [0, 'InvalidInstructionData'] as const },
+    'Error processing Instruction 0: invalid instruction data',
+  ],
   [
     { InstructionError: [0, { BorshIoError: 'end' }] as const },
     'Error processing Instruction 0: Failed to serialize or deserialize account data: end',
