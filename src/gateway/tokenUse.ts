@@ -108,7 +108,10 @@ interface Written extends Pick<LimitedOrder, 'order' | 'input' | 'outputMax'> {
   readonly reply: string
 }
 
-/** Limits the API's counts to what the order can have used, because the API could report any number. */
+/**
+ * Limits the API's counts to what the order can have used, because the API could report any number. If the API reported
+ * no counts, estimates the output.
+ */
 export function tokenUsage({ order, input, outputMax, reported, reply }: Written): Usage {
   if (reported === undefined) return { input, output: Math.min(countTokens(reply), outputMax), isEstimated: true }
   // Upper bound of the input tokens: each token has at least one byte.

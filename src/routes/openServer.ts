@@ -62,7 +62,10 @@ export interface FinanceServing {
   readonly listener: ListenAddress | undefined
 }
 
-/** Opens the public listener, and those for finance and health if they are configured. Rejects if a port is taken. */
+/**
+ * Opens the public listener, and those for finance and health if they are configured. Rejects if an address or a port
+ * cannot be used.
+ */
 export async function openServer(addresses: ListenAddresses, deps: ServerDeps) {
   const { clock, finance, callers } = deps
   const sellerMarkup = escapeText(deps.seller.name)

@@ -26,8 +26,8 @@ export type SettingChangeVerdict =
   | { readonly verdict: 'refused'; readonly why: string }
 
 /**
- * Running instances read the settings every 5 s, and close after 45 s without a successful read. Each therefore reads a
- * change before it takes effect, so no receipt is signed with an ended key.
+ * Running instances read the settings every 5 s, and close after 45 s without a successful read. An instance therefore
+ * knows a change before the change takes effect, or has closed. No receipt is signed with an ended key.
  */
 const leadMinMs = 60_000
 /** Verifiers cache the key set for 5 minutes. */

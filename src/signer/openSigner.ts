@@ -11,7 +11,7 @@ export interface OpenSigner {
   close(): Promise<void>
 }
 
-/** Rejects if another signer already listens on the socket. */
+/** Rejects if the address cannot be used, for example because another signer listens on the socket. */
 export async function openSigner(options: SignerOptions): Promise<OpenSigner> {
   const signer = createFeePayerSigner(options)
   const { port, close } = await openSignerServer({ ...options, signer })

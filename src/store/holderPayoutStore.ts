@@ -49,7 +49,7 @@ export interface HolderPayoutRecording {
   readonly judged?: readonly Signature[]
 }
 
-/** Idempotent: a repeated call returns the same outcome, so an operator can run the command again after a lost answer. */
+/** A repeated call returns the same outcome, so an operator can run the command again after a lost answer. */
 export async function recordHolderPayout(
   database: Database,
   event: HolderPayoutEvent,

@@ -14,8 +14,8 @@ export class UnknownMint extends Error {
 }
 
 /**
- * Returns the token of the first price list, then the others in the order of their first payments. The order never
- * changes, because the commodity names TOKENB, TOKENC and so on follow from it.
+ * Returns the token of the first price list, then the others in the order of their first payments. The order must not
+ * change, because the commodity names TOKENB, TOKENC and so on follow from it.
  */
 export async function readLedgerMints(database: Database): Promise<readonly LedgerMint[]> {
   const mints = await readMints(database)

@@ -18,7 +18,7 @@ const searchMs = 24 * 60 * 60 * 1000
 // Maximum number of stored quotes, about 12 MB.
 const quotesMax = 20_000
 
-/** Drops the oldest quotes. A payment for a dropped quote reads the database. */
+/** Stores the newest quotes. A payment for an older quote reads the database. */
 export function createRecentQuotes(): RecentQuotes {
   const byMemo = new Map<string, Quote>()
   // A ring buffer, because V8 takes 15 µs to find a map's first entry after deletions: it walks over the deleted

@@ -38,7 +38,7 @@ function inFormOf(context: Context, answer: FreeAnswer): FreeAnswer {
 
 const problemType = 'application/problem+json'
 
-/** RFC 9457. The usual members of an error are included too. */
+/** Formats an error as a problem document (RFC 9457). The usual members of an error are included too. */
 const problemForm: ErrorForm = (status, body) => {
   return { type: 'about:blank', title: STATUS_CODES[status] ?? '', status, detail: body['error'] ?? '', ...body }
 }

@@ -51,7 +51,7 @@ const unguarded: Guard = {
   whenAnswered: (_, then) => then(),
 }
 
-/** Limits headers, time and requests per connection. Rejects if the port is taken. */
+/** Limits headers, time and requests per connection. Rejects if the address or the port cannot be used. */
 export async function listen(
   serve: RequestListener,
   { host, port, variables = 'HOST, PORT', ...options }: ListenOptions,

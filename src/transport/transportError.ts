@@ -41,7 +41,7 @@ export function invalidRequest(details: readonly FieldProblem[]): Answer {
   return errorAnswer('INVALID_REQUEST', error, { details })
 }
 
-/** Creates the answer that is sent before the request causes work other than reading its body. */
+/** Creates the answer of an overloaded instance. It is sent before the request causes work other than reading its body. */
 export function overloaded(seconds = 1): Answer {
   const wait = seconds === 1 ? 'a second' : `${seconds} seconds`
   return errorAnswer('OVERLOADED', `too many requests are in progress; send the request again in ${wait}`, {

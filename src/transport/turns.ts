@@ -4,8 +4,8 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import type { UnreadAnswers } from './unreadAnswers.ts'
 
 /**
- * `shed`: the request was refused because of load. `spentForSeconds`: the client address itself causes too much load,
- * and should send nothing for this time.
+ * `shed`: the request was refused because of load or a rate limit. `spentForSeconds`: the client address itself causes
+ * too much load, and should send nothing for this time.
  */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<TurnResult>
 
@@ -112,7 +112,7 @@ export function createTurns({ serve, unread, rests }: TurnDeps) {
   }
 }
 
-/** A connection rests for the time in Retry-After, so a client that waits that long loses no time. */
+/** A connection rests for at most the time in Retry-After, so a client that waits that long loses no time. */
 function restMsAfter(result: TurnResult): number {
   if (typeof result === 'object') return result.spentForSeconds * msPerSecond
   return result === 'shed' ? shedRestMs : 0
