@@ -13,6 +13,7 @@ import type { Settlement } from '../../src/payment/settlement.ts'
 import type { PaymentRail } from '../../src/paywall/rail.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { defaultTokenNames } from '../../src/pricing/tokenNames.ts'
+import { createFirstPresentations } from '../../src/rails/solana/firstPresentation.ts'
 import { createNativeRail } from '../../src/rails/native/nativeRail.ts'
 import type { SolanaProof } from '../../src/rails/solana/solanaProof.ts'
 import { systemClock } from '@tollbook/core/clock'
@@ -121,14 +122,17 @@ export async function openVerifierFixture(
     clock: serverClock,
     terms,
     ledger: ledger.payments,
-    presentations: ledger.presentations,
-    onUnrecorded: (error: unknown) => assert(false, `the presentation is recorded: ${describeError(error)}`),
     currentPrice,
     slot,
     split: defaultSplit,
     token: defaultTokenNames,
   }
-  const openRail = () => createNativeRail(limits, native)
+  const presenting = {
+    chain,
+    presentations: ledger.presentations,
+    onUnrecorded: (error: unknown) => assert(false, `the presentation is recorded: ${describeError(error)}`),
+  }
+  const openRail = () => createNativeRail(limits, { ...native, first: createFirstPresentations(presenting) })
   const close = async () => {
     await ledger.close()
     await node.close()

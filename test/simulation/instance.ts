@@ -23,6 +23,7 @@ import type { Paywall } from '../../src/paywall/paywall.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
 import { defaultTokenNames } from '../../src/pricing/tokenNames.ts'
 import { silentLog } from '../../src/machine/log.ts'
+import { createFirstPresentations } from '../../src/rails/solana/firstPresentation.ts'
 import { createNativeRail } from '../../src/rails/native/nativeRail.ts'
 import { createElection } from '../../src/store/election.ts'
 import { createPaymentLifecycle } from '../../src/store/lifecycleStore.ts'
@@ -123,8 +124,7 @@ export function openInstance(deps: InstanceDeps): ServiceParts {
     token: defaultTokenNames,
     slot: () => nodes.slot(),
     currentPrice: deps.currentPrice,
-    presentations,
-    onUnrecorded: () => undefined,
+    first: createFirstPresentations({ chain, presentations, onUnrecorded: () => undefined }),
   })
   const paywall: Paywall = {
     clock,

@@ -2,7 +2,6 @@ import type { Json } from '@tollbook/core/canonicalJson'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import type { PaymentState } from '../../payment/payment.ts'
 import type { PaymentRail } from '../../paywall/rail.ts'
-import { createFirstPresentations, type FirstPresentationDeps } from '../solana/firstPresentation.ts'
 import { checkSecret } from '../solana/checkSecret.ts'
 import { readWallet, walletHeader } from './readWallet.ts'
 import { type QuoteDeps, challenge } from './challenge.ts'
@@ -15,8 +14,7 @@ import { settlePayment, type SettleDeps, type SettleLimits } from '../solana/set
 export interface NativeRailDeps
   extends
     Omit<QuoteDeps, 'ledger'>,
-    Omit<SettleDeps, 'first' | 'knownPayers' | 'choosePrice' | 'ledger'>,
-    Omit<FirstPresentationDeps, 'chain'>,
+    Omit<SettleDeps, 'knownPayers' | 'choosePrice' | 'ledger'>,
     Omit<PriceDeps, keyof NativeLimits> {}
 
 export interface NativeLimits extends SettleLimits, Pick<PriceDeps, 'quoteGraceMs'> {}
@@ -27,15 +25,14 @@ export interface NativeLimits extends SettleLimits, Pick<PriceDeps, 'quoteGraceM
  * refuses a request without a wallet.
  */
 export function createNativeRail(limits: NativeLimits, given: NativeRailDeps): PaymentRail<SolanaProof> {
-  const first = createFirstPresentations(given)
-  const { ledger, currentPrice } = given
+  const { first, ledger, currentPrice } = given
   const pricing = { ledger, currentPrice, quoteGraceMs: limits.quoteGraceMs }
   const prices = {
     choosePrice: choosePrice.bind(undefined, pricing),
     recallPrice: recallPrice.bind(undefined, pricing),
   }
   const knownPayers = createKnownPayers(given.terms.mint, () => given.clock.monotonicMs())
-  const deps = { ...given, first, knownPayers, ...prices }
+  const deps = { ...given, knownPayers, ...prices }
   return {
     name: 'native',
     meta: {

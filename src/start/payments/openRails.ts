@@ -14,6 +14,7 @@ import type { Dollars } from '../../rails/sponsored/dollars.ts'
 import type { FeePayer } from '../../rails/sponsored/feePayer.ts'
 import { createMppRail } from '../../rails/mpp/mppRail.ts'
 import { createNativeRail, type NativeRailDeps } from '../../rails/native/nativeRail.ts'
+import { createFirstPresentations } from '../../rails/solana/firstPresentation.ts'
 import { createOfferTexts } from '../../rails/sponsored/offerText.ts'
 import { createSponsoredPayments, type SponsoredDeps } from '../../rails/sponsored/sponsoredPayments.ts'
 import type { ProductDescription } from '../../rails/x402/challenge.ts'
@@ -51,7 +52,9 @@ export interface RailsDeps extends Pick<PartDeps, 'clock' | 'log'>, Pick<NativeR
 export function openRails(config: RailConfig, deps: RailsDeps): readonly PaymentRail[] {
   const { ledger, chain, clock, products } = deps
   const { acceptedTerms, acceptedDepositTerms, depositTerms, formerTerms, origin } = ledger.settings
-  const goods = openChainRails(config, deps, { terms: chain.terms, acceptedTerms, formerTerms })
+  // The rails of deposits need the presentations of the other rails, which read each proof.
+  const first = createFirstPresentations({ chain: chain.reader, ...presentationDeps(deps) })
+  const goods = openChainRails(config, deps, { first, terms: chain.terms, acceptedTerms, formerTerms })
   const terms = depositTerms()
   if (terms === undefined) return goods
   const dollars = deps.dollars && ofDeposits(deps.dollars, depositTerms)
@@ -59,6 +62,7 @@ export function openRails(config: RailConfig, deps: RailsDeps): readonly Payment
     config,
     { ...deps, dollars },
     {
+      first,
       terms,
       acceptedTerms: acceptedDepositTerms,
       formerTerms(mint) {
@@ -89,14 +93,22 @@ function ofDeposits(dollars: Dollars, depositTerms: LedgerPart['settings']['depo
   }
 }
 
-type ChainWallet = Required<WalletDeps & Pick<SponsoredDeps, 'formerTerms'>>
+function presentationDeps({ ledger, log }: RailsDeps) {
+  return {
+    presentations: ledger.presentations,
+    onUnrecorded: (error: unknown, { reference }: Pick<Presentation, 'reference'>) =>
+      log.warn({ event: 'presentation_not_recorded', reference, error: describeError(error) }),
+  }
+}
+
+type ChainWallet = Required<WalletDeps & Pick<SponsoredDeps, 'formerTerms'>> & Pick<NativeRailDeps, 'first'>
 
 function openChainRails(
   { sale, x402, catalog }: RailConfig,
   deps: RailsDeps,
   wallet: ChainWallet,
 ): readonly PaymentRail[] {
-  const { clock, log, ledger, chain, products, slot } = deps
+  const { clock, ledger, chain, products, slot } = deps
   const { feePayer } = deps.signer
   const { split, token } = catalog
   const settling = {
@@ -104,10 +116,7 @@ function openChainRails(
     chain: chain.reader,
     ...wallet,
     ledger: ledger.payments,
-    presentations: ledger.presentations,
     currentPrice: products.currentPrice,
-    onUnrecorded: (error: unknown, { reference }: Pick<Presentation, 'reference'>) =>
-      log.warn({ event: 'presentation_not_recorded', reference, error: describeError(error) }),
   }
   const native = createNativeRail(sale, { ...settling, split, token, slot })
   // Put the native rail last, because it refuses a request without a wallet.
@@ -123,8 +132,9 @@ interface SponsoredRailsDeps extends RailsDeps {
 /** Standard clients need a fee payer, whose key is in a separate process, the signer. */
 function openSponsoredRails(
   { sale, x402, catalog }: RailConfig & { readonly x402: X402Config },
-  { settling, clock, feePayer, ledger, dollars, products, serviceUrl }: SponsoredRailsDeps,
+  deps: SponsoredRailsDeps,
 ): readonly PaymentRail[] {
+  const { settling, clock, feePayer, ledger, dollars, products, serviceUrl } = deps
   const { priceLists, keys } = ledger
   const { terms } = settling
   const findListed = async (endpoint: string, priceList: number, dollar?: Address) => {
@@ -136,6 +146,7 @@ function openSponsoredRails(
   const limits = { ...sale, priceHoldMs: sale.quoteTtlMs + sale.quoteGraceMs }
   const payments = createSponsoredPayments(limits, {
     ...settling,
+    ...presentationDeps(deps),
     currentPrice: products.currentPrice,
     dollars,
     feePayer,
