@@ -27,7 +27,10 @@ export async function closingText({ reports, month, format, key, clock }: Closin
   return format === 'json' ? `${JSON.stringify(signed)}\n` : tableText(signed)
 }
 
-/** Throws unless the same key signed the checkpoint, because a statement under another key could never be verified. */
+/**
+ * Throws unless RECEIPT_SIGNING_KEY signed the checkpoint, because a statement under another key could never be
+ * verified.
+ */
 function requireOwnKey(key: ReceiptSigningKey, note: string, origin: string): void {
   if (openCheckpoint(note, { name: origin, publicKey: receiptKeyBytes(key) }) !== undefined) return
   throw new Fault('RECEIPT_SIGNING_KEY did not sign the newest checkpoint of this ledger: use the key of the service', {

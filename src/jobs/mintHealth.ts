@@ -79,8 +79,8 @@ function accountProblem(
 }
 
 /**
- * Undefined if the price is right. `unknown` if no source answers, or if one source answers and its price is wrong. In
- * both cases the last verdict stays.
+ * Returns the problem if at least two markets have a wrong price. Otherwise, undefined if a market has the right price,
+ * and `unknown` if none has. After `unknown`, the last verdict stays.
  */
 async function judgePeg({ symbol, sources }: WatchedMint): Promise<string | undefined> {
   const answers = await Promise.all(sources.map((source) => source.ask()))

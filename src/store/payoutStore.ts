@@ -154,7 +154,7 @@ export type PayoutOutcome =
   | { readonly outcome: 'recorded'; readonly position: number; readonly leafHash: string }
   | { readonly outcome: 'more_than_owed' }
 
-/** Idempotent: repeat the call after a lost answer. */
+/** The call is idempotent, so the caller may repeat it after a lost answer. */
 export async function recordPayout(
   database: Database,
   event: DistributionPaid,

@@ -27,7 +27,7 @@ interface Row {
   readonly leaf_hash: Buffer | null
 }
 
-/** Idempotent: the caller may repeat the call after a lost answer. */
+/** The call is idempotent, so the caller may repeat it after a lost answer. */
 export async function recordBody(database: Database, recording: Recording): Promise<RecordedBody> {
   const { refusal, seq, leaf_hash: leaf } = await call(database, recording)
   if (refusal !== null) return { refusal }

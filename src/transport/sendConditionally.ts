@@ -9,7 +9,7 @@ export interface FileBody {
   readonly size: number
   /** Without quotes. */
   readonly entityTag: string
-  /** Without a range, the whole file. */
+  /** Reads the range. Without a range, reads the whole file. */
   read(range?: ByteRange): Readable
 }
 

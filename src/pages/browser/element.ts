@@ -1,11 +1,11 @@
 /* Content is set as text, so that text from the service or a wallet never becomes markup. */
 
-/** Throws if the page has no such element. */
+/** Throws if no element matches the selector. */
 export function one(selector: string, within: ParentNode = document): HTMLElement {
   return oneOf(HTMLElement, selector, within)
 }
 
-/** Throws if the page has no such element, or one of another class. */
+/** Throws if no element matches the selector, or if the first match has another class. */
 export function oneOf<T extends Element>(
   kind: abstract new () => T,
   selector: string,

@@ -254,7 +254,7 @@ async function deliver({ name, payment }: StoredPayment): Promise<void> {
 
 type Sale = Pick<SaleBody, 'data' | 'receipt' | 'inclusionProof'>
 
-/** The receipt is in a JSON body. For any other body it is at a separate address. */
+/** The receipt is in the body, or at the address in the header `receipt-location`. */
 async function saleOf(response: Response): Promise<Sale> {
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
   const body = isJson ? await response.json() : await shownBody(response)
