@@ -149,7 +149,7 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   '/api/token/burn-stats': { summary: 'Burned tokens', answers: enveloped(burnStats), errors: unavailable },
   '/api/token/burns/:reference': {
     summary: 'The burn of a payment: inside it, owed, or made later',
-    description: '`reference` is the `signature` of a receipt.',
+    description: '`reference` is the `signature` of a receipt; if a tab paid, `tab:ID:NUMBER` of its `tab`.',
     answers: enveloped(burnOfPayment),
     errors: missing,
   },

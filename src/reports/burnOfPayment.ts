@@ -29,14 +29,16 @@ async function readBurnOf(database: Database, reference: PaymentReference): Prom
     return { reference, status, baseUnits: baseUnits.toString(), burn }
   }
   if (events.length === 0) return undefined
-  const row = events.find(({ kind }) => kind === 'TokensBurned' || kind === 'BurnOwed')
+  // The charge of a debit in dollars owes no burn in them. The event after it owes the burn in the token.
+  const row = events.findLast(({ kind }) => ['TokensBurned', 'TabCaptured', 'BurnOwed'].includes(kind))
   if (row === undefined) return answer(isReversed ? 'reversed' : 'undelivered', 0n)
   const { event } = paymentCodec.decode(row.body.toString('utf8'))
   if (event.kind === 'TokensBurned') return answer(isReversed ? 'reversed' : 'inside', event.burnedBaseUnits)
-  if (event.kind !== 'BurnOwed') return undefined
-  if (isReversed) return answer('reversed', event.owedBaseUnits)
+  if (event.kind !== 'BurnOwed' && event.kind !== 'TabCaptured') return undefined
+  const owedBaseUnits = event.kind === 'BurnOwed' ? event.owedBaseUnits : event.burnBaseUnits
+  if (isReversed) return answer('reversed', owedBaseUnits)
   const round = await readRound(database, event.mint, row.seq)
-  return answer(round === null ? 'owed' : 'confirmed', event.owedBaseUnits, round)
+  return answer(round === null ? 'owed' : 'confirmed', owedBaseUnits, round)
 }
 
 interface EventRow {
@@ -51,7 +53,8 @@ function readEvents(database: Database, reference: PaymentReference): Promise<re
     select e.seq, e.kind, e.body
     from ledger.streams s
     cross join lateral ledger.read(s.id) e
-    where s.id = ${id} and s.kind = 'payment' and e.kind in ('PaymentVerified', 'TokensBurned', 'BurnOwed', 'PaymentReversed')
+    where s.id = ${id} and s.kind in ('payment', 'tab_request')
+      and e.kind in ('PaymentVerified', 'TabDebited', 'TokensBurned', 'TabCaptured', 'BurnOwed', 'PaymentReversed')
     order by e.seq`
 }
 

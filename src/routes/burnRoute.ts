@@ -22,7 +22,10 @@ export function burnRoute({ burnOf, log }: BurnRouteDeps): FreeRoute {
       unlessSilent({ log, event: 'burn_unreadable' }, async () => {
         const data = await burnOf(segment)
         return data === undefined
-          ? errorAnswer('NOT_FOUND', 'the ledger has no payment of this reference: use the `signature` of a receipt')
+          ? errorAnswer(
+              'NOT_FOUND',
+              'the ledger has no payment of this reference: use the `signature` of a receipt, or `tab:ID:NUMBER` of its `tab`',
+            )
           : jsonAnswer(200, JSON.stringify({ success: true, data }), { 'cache-control': 'public, max-age=1' })
       }),
   }

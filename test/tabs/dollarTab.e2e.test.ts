@@ -104,6 +104,8 @@ describe.each(['x402', 'mpp'] as const)('a stock client of %s without options', 
       tab: { id: tab.tab, heldBaseUnits: '5000' },
     })
     expect(await balanceOf('Liabilities:BurnOwed', x402.tokenMint)).toBe(owedBefore - 1_500_000n)
+    const shown = await fetch(`${x402.service.baseUrl}/api/token/burns/tab:${tab.tab}:1`)
+    expect(await shown.json()).toMatchObject({ data: { status: 'owed', baseUnits: '1500000' } })
     const keys: unknown = await (await fetch(`${x402.service.baseUrl}/.well-known/jwks.json`)).json()
     expect(await verifyReceipt({ receipt, keys })).toMatchObject({ valid: true })
   })

@@ -88,6 +88,13 @@ describe('a whole chat', () => {
     expect((await buy(chat('usage please'))).charged).toBe(baseUnitsOf(100))
   })
 
+  test('owes its burn under the reference of its debit', async () => {
+    const reply = await askOnTab(service, tab, chat('usage please'), { number: ++number })
+    const { burnOwed } = saleBody.parse(reply.body).receipt
+    const shown = await fetch(`${service.baseUrl}/api/token/burns/tab:${tab.tab}:${number}`)
+    expect(await shown.json()).toMatchObject({ data: { status: 'owed', baseUnits: burnOwed, burn: null } })
+  })
+
   test('without a report is counted by the service, which says so', async () => {
     const { receipt, charged } = await buy(chat('no_usage please', { model: 'large' }))
     const { usage } = receipt.tab
