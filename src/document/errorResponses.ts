@@ -11,6 +11,10 @@ const openAiError = z.object({
   code: z.string(),
 })
 
+const offerBody = quoteBody.pick({ error: true, code: true, pricing: true }).strict().meta({
+  description: 'without `x-wallet-address`: the headers say how to pay',
+})
+
 export const errorSchemas = (): JsonObject => ({
   Error: {
     ...schemaOf(
@@ -25,6 +29,7 @@ export const errorSchemas = (): JsonObject => ({
     ),
   },
   PaymentRequired: schemaOf(quoteBody),
+  PaymentOffered: schemaOf(offerBody),
 })
 
 /** A response has all codes of one status, because OpenAPI permits only one response for each status. */
@@ -48,6 +53,7 @@ function responseOf(status: number, verdicts: readonly ErrorAdvice[]): JsonObjec
 
 function paymentResponse(verdicts: readonly ErrorAdvice[]): JsonObject {
   const refusals = verdicts.filter(({ code }) => code !== 'PAYMENT_REQUIRED')
+  const offers = ['PaymentRequired', 'PaymentOffered'].map((name) => refTo('schemas', name))
   // A 402 is a quote or a refused proof, so both have an example.
   const used = { error: invalidPaymentReasons.already_used, code: 'INVALID_PAYMENT', reason: 'already_used' }
   const examples = { PAYMENT_REQUIRED: { value: quoteExample }, INVALID_PAYMENT: { value: used } }
@@ -55,7 +61,7 @@ function paymentResponse(verdicts: readonly ErrorAdvice[]): JsonObject {
     description: describe(verdicts),
     headers: headersOf(402),
     content: {
-      'application/json': { schema: { oneOf: [refTo('schemas', 'PaymentRequired'), errorOf(refusals)] }, examples },
+      'application/json': { schema: { oneOf: [...offers, errorOf(refusals)] }, examples },
     },
   }
 }

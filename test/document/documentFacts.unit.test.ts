@@ -1,10 +1,11 @@
 import { assertPresent } from '@tollbook/core/assert'
 import { mainnet } from '@tollbook/core/networks'
 import { systemClock } from '@tollbook/core/clock'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { type DescribedRail, paymentInfo } from '../../src/document/discovery.ts'
-import { errorResponses } from '../../src/document/errorResponses.ts'
+import { errorResponses, errorSchemas } from '../../src/document/errorResponses.ts'
 import { payingSteps } from '../../src/document/introduction.ts'
 import { schemaOf } from '../../src/document/jsonSchema.ts'
 import { landingPage } from '../../src/document/landingPage.ts'
@@ -74,6 +75,25 @@ test('the errors that may carry Retry-After and Allow say so', () => {
       .sort()
   expect(withHeader('retry-after')).toEqual(['Error402', 'Error404', 'Error409', 'Error429', 'Error503'])
   expect(withHeader('allow')).toEqual(['Error405'])
+})
+
+test('a 402 is a quote, an offer by x402 or MPP alone, or a refusal, and one of them only', () => {
+  const { Error402 } = errorResponses(verdicts)
+  const content = z
+    .object({
+      content: z.object({ 'application/json': z.object({ schema: z.looseObject({}), examples: z.looseObject({}) }) }),
+    })
+    .parse(Error402).content['application/json']
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema({ $id: 'document', components: { schemas: errorSchemas() } })
+  const schema = JSON.parse(JSON.stringify(content.schema).replaceAll('"#/', '"document#/'))
+  const { error, code, pricing, ...quoted } = z
+    .object({ value: z.looseObject({}) })
+    .parse(content.examples['PAYMENT_REQUIRED']).value
+  const offer = { error, code, pricing }
+  const refused = { error, code: 'INVALID_PAYMENT', reason: 'already_used' }
+  const bodies = [{ ...offer, ...quoted }, offer, refused, { error, code }, { ...offer, quote: {} }]
+  expect(bodies.map((body) => ajv.validate(schema, body))).toEqual([true, true, true, false, false])
 })
 
 test('products whose paths have the same words have their own operations and schemas', () => {
