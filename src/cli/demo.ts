@@ -6,7 +6,7 @@ import { builtinNames } from '../product/builtinName.ts'
 import { assertPresent } from '@tollbook/core/assert'
 import { createLog } from '../machine/log.ts'
 import { openDatabase } from '../store/database.ts'
-import { compareFigures, readFigures } from './demo/compareFigures.ts'
+import { compareFigures, readFigures, readSettledFigures } from './demo/compareFigures.ts'
 import type { DemoDeps } from './demo/demoDeps.ts'
 import { showPaidRequest } from './demo/paidRequest.ts'
 import { showProducts } from './demo/products.ts'
@@ -66,7 +66,7 @@ async function runDemo({ once, ...flags }: DemoFlags): Promise<void> {
 }
 
 async function showDemo(deps: DemoDeps): Promise<void> {
-  const before = await readFigures(deps)
+  const before = await readSettledFigures(deps, () => readFigures(deps))
   const spent = [await showPaidRequest(deps), ...(await showProducts(deps))]
   const tab = await showTab(deps)
   compareFigures(deps, { before, after: await readFigures(deps), spent, tab })
