@@ -14,9 +14,9 @@ export function instructionsOf({ compiledInstructions }: VersionedMessage): read
 }
 
 /**
- * Undefined if the transaction has a lookup table, or an instruction other than checked burns and transfers at top
- * level, memos and a compute budget. The bytes alone then do not show the effects, so the transaction needs a
- * rehearsal.
+ * Undefined for malformed bytes, and for a transaction with a lookup table. Also undefined for an instruction other
+ * than checked burns and transfers at top level, memos and a compute budget. The bytes alone then do not show the
+ * effects, so the transaction needs a rehearsal.
  */
 export function readPlainEffects(bytes: Uint8Array): SimulatedEffects | undefined {
   const message = decodeTransaction(bytes)?.message

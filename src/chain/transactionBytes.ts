@@ -33,8 +33,8 @@ export function readTransaction(bytes: Uint8Array): SignedTransaction | Refusal 
 }
 
 /**
- * Decodes a transaction. Undefined for bytes that differ from their re-encoding, because they would be a second
- * encoding of the same payment.
+ * Decodes a transaction. Undefined for bytes that are too long or not a transaction. Also undefined for bytes that
+ * differ from their re-encoding, because they would be a second encoding of the same payment.
  */
 export function decodeTransaction(bytes: Uint8Array): VersionedTransaction | undefined {
   if (bytes.length > transactionBytesMax) return undefined
@@ -91,8 +91,8 @@ function usesDurableNonce({ message }: VersionedTransaction): boolean {
 }
 
 /**
- * Undefined for an unknown version. False if the signatures do not cover the bytes: the node's answer is then wrong and
- * is ignored.
+ * Undefined for an unknown version. False if no transaction can be built or the signatures do not cover it: the node's
+ * answer is then wrong and is ignored.
  */
 export function rebuildTransaction({ version, transaction }: TransactionJson): Uint8Array | undefined | false {
   if (version !== undefined && version !== 'legacy' && version !== 0) return undefined

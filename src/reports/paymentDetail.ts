@@ -122,7 +122,7 @@ function shown(row: EventRow) {
   }
 }
 
-/** Returns the first value of the field. Empty for a payout, because it has many wallets. */
+/** Returns the first value of the field. Empty if no event has the field, for example in a payout. */
 function firstText(bodies: readonly Body[], field: 'wallet' | 'endpoint'): string {
   for (const body of bodies) {
     const settlement = record.safeParse(body['settlement']).data

@@ -155,7 +155,7 @@ function promisedBy({ isBurnOwed, settlement }: PaymentRow) {
   return isBurnOwed ? settlement.price.tokenBurn : undefined
 }
 
-/** Returns 0 for a payment that the chain dropped, because it burned and paid nothing. */
+/** Returns 0 for a payment that the chain dropped, even if its transfer was later recorded as unmatched. */
 function standing({ state }: PaymentRow, amountBaseUnits: bigint): bigint {
   return state === 'reversed' || state === 'unmatched' ? 0n : amountBaseUnits
 }

@@ -93,7 +93,7 @@ export function judgeReadings(readings: readonly Reading[], rule: AgreementRule,
 /**
  * True if, for one field, at least as many sources differ as agree, or all exchanges differ. All exchanges together
  * outweigh the aggregators, because aggregators copy from each other. After a large daily change, one source that
- * differs is enough.
+ * differs in the main figure or in the change is enough.
  */
 function isContradicted(reading: Reading, readings: readonly Reading[], rule: AgreementRule): boolean {
   const judges = readings
