@@ -90,7 +90,10 @@ test('a phone that pays after its page was left has paid for the next visit', as
   expect(content).toEqual({ signature: 'sent', secret: 'secret of the code' })
 })
 
-test('a code that was closed too early is not paid a second time', async () => {
+test.each<readonly [string, (page: Awaited<ReturnType<typeof openPayPage>>) => unknown]>([
+  ['another code', (page) => openCode(page, true)],
+  ['a wallet', (page) => page.click('#wallets button')],
+])('a code that was closed too early is not paid a second time by %s', async (_, payAgain) => {
   let hasArrived = false
   const page = await openPayPage({
     found() {
@@ -102,7 +105,7 @@ test('a code that was closed too early is not paid a second time', async () => {
   await ended(page)
   expect(page.isShown('#stored')).toBe(false)
   hasArrived = true
-  openCode(page, true)
+  payAgain(page)
   await page.until('the earlier payment', () => page.isShown('#stored'))
   expect(statusOf(page)).toContain('The payment of an earlier code has arrived.')
   expect([page.asked.filter(({ path }) => path === endpoint).length, codesOf(page)]).toEqual([1, []])

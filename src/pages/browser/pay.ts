@@ -138,6 +138,7 @@ async function run(work: () => Promise<void>): Promise<void> {
 
 async function payWith({ name, connect }: Wallet): Promise<void> {
   if (!form.reportValidity()) return
+  await refuseSecondPayment()
   const order = readOrder(form)
   say(`Connecting ${name} …`)
   const { address, signTransaction } = await connect()
@@ -154,8 +155,7 @@ async function payWith({ name, connect }: Wallet): Promise<void> {
 
 async function payByPhone(): Promise<void> {
   if (!form.reportValidity()) return
-  if ((await takeArrivals()) > 0)
-    throw new Error('The payment of an earlier code has arrived. Ask again for its answer before you pay once more.')
+  await refuseSecondPayment()
   const order = readOrder(form)
   // The wallet of the phone is unknown until it pays, so the quote is for a sample wallet.
   await requestPrice(order, someWallet)
@@ -178,6 +178,12 @@ async function arrivalOf(code: Code): Promise<StoredPayment> {
     if (stored !== undefined) return stored
   }
   throw new Error('No payment has arrived. If your phone has paid, open the code again to look for the payment.')
+}
+
+/** Throws if the payment of an earlier code has arrived, because its payer may not know this and would pay again. */
+async function refuseSecondPayment(): Promise<void> {
+  if ((await takeArrivals()) > 0)
+    throw new Error('The payment of an earlier code has arrived. Ask again for its answer before you pay once more.')
 }
 
 /** Returns the number of payments that arrived after their code was closed, or its page was left. */
