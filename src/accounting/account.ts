@@ -3,7 +3,8 @@ import { assert } from '@tollbook/core/assert'
 
 /**
  * Name of a ledger account. The names follow plain-text accounting, so exports to beancount and hledger change only the
- * part after the second colon (journalAccount.ts). Accounting code calls accounts on chain wallets and token accounts.
+ * part after the second colon (journalAccount.ts). In accounting code, an account is always a ledger account. An
+ * account on chain is called a wallet or a token account.
  */
 export type Account = `${'Assets' | 'Liabilities' | 'Expenses' | 'Income' | 'Memo'}:${string}`
 

@@ -60,8 +60,8 @@ try {
 if (interrupted.signal.aborted) process.exit()
 
 /**
- * Rejects `help` of an unknown command. Without this, Commander prints the whole help and does not mention the unknown
- * command.
+ * Rejects `help` of an unknown command. Without this check, Commander prints the whole help and does not mention the
+ * unknown command.
  */
 function refuseUnknownHelp(command: string, asked: string | undefined): void {
   if (command !== 'help' || asked === undefined || program.commands.some((one) => one.name() === asked)) return

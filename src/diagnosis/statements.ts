@@ -10,7 +10,10 @@ import { arrivedBaseUnits, burnedBaseUnits } from './transferFacts.ts'
 /** Answer of the chain. If there is none, the reason. */
 export type ChainAnswer = Finding | { readonly kind: 'unavailable' | 'not_asked'; readonly why: string }
 
-/** Facts from the chain. A member is null if the chain has no such fact. Amounts are decimal texts of base units. */
+/**
+ * Facts from the chain. A member is null if no record of the transaction was read, or if the record lacks the fact.
+ * `status` and `words` state why no record was read. Amounts are decimal texts of base units.
+ */
 export interface ChainStatement {
   readonly status: 'confirmed' | 'failed' | 'not_found' | 'not_confirmed' | 'unavailable' | 'not_asked'
   readonly words: string

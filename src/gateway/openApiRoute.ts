@@ -254,8 +254,8 @@ function isArray({ type, oneOf, anyOf }: Schema): boolean {
 }
 
 /**
- * Returns an example order for the documents, with the required parameters. Uses the document's examples if they are
- * valid, otherwise the simplest values. Undefined: no valid example was found.
+ * Returns an example order for the API documents. Tries the examples of the OpenAPI document for the required
+ * parameters, then the simplest values, then an empty order. Undefined if none of these orders is valid.
  */
 function exampleFor(parameters: Schema, inputs: readonly Input[], body: Body): Schema | undefined {
   const check = compileSchema(closedSchema(parameters))

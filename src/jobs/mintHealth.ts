@@ -58,7 +58,8 @@ export async function startMintHealth(mints: readonly WatchedMint[], deps: Repea
   const whyNoDeposit = (mint: Address) => deposits.get(mint)
   const problem = () => mints.map(({ mint }) => whyOff(mint) ?? whyNoDeposit(mint)).find((why) => why !== undefined)
   if (mints.length === 0) return { whyOff, whyNoDeposit, problem, stop: () => Promise.resolve() }
-  // Only log a failure of the first check, because the next check decides on the accounts.
+  // Only log a failure of the first check, because the next check reads the accounts again. Until a check has read the
+  // accounts, they do not stop sales.
   await run().catch((error: unknown) => deps.log.warn({ event: 'mint_health', problem: String(error) }))
   const task = repeat(deps, { name: 'mint watch', everyMs, run })
   return { whyOff, whyNoDeposit, problem, stop: () => task.stop() }

@@ -177,7 +177,8 @@ interface AgreedPrice {
   readonly confirmedAtMs: number
 }
 
-// Maximum of tries. Two instances may publish at the same time, so both then read the recorded list again.
+// Maximum of tries. Two instances may publish at the same time. The append of the slower instance is then refused, and
+// this instance reads the recorded list again.
 const triesMax = 5
 
 /**

@@ -30,7 +30,7 @@ export interface EventCodec<Event extends AnyEvent> {
   postingsOf(event: Event): readonly Posting[]
 }
 
-/** Encodes canonical JSON (RFC 8785), because the hash of these bytes is the leaf of the ledger. */
+/** The codec writes canonical JSON (RFC 8785), because the leaf hash of an event is computed over these bytes. */
 export function createEventCodec<Event extends AnyEvent>(
   definitions: readonly EventDefinition<Event>[],
 ): EventCodec<Event> {

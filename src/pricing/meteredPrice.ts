@@ -8,7 +8,10 @@ export interface MeteredPrice {
   readonly minimumMicroUsd: bigint
 }
 
-/** Counted in tokens, bytes or rows. `isEstimated`: the provider reported no usage, so the service counted it. */
+/**
+ * Counted in tokens, bytes or rows. `isEstimated`: the provider did not report the tokens, so the service estimated
+ * them from the length of the texts. Bytes and rows are never estimated.
+ */
 export interface Usage {
   readonly input: number
   readonly output: number

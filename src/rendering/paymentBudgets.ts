@@ -12,7 +12,10 @@ export function createPaymentBudgets(paymentTimeMs: number) {
   const spent = new LRUCache<string, number>({ max: paymentsMax })
   const spentMs = (payment: string) => spent.get(payment) ?? 0
   return {
-    /** Returns at least one second, so that a last attempt that the ledger permits ends with its own error. */
+    /**
+     * Returns at least one second. The ledger may permit a last attempt with no time left. With 0 ms, this attempt
+     * would always end with a timeout, whatever its page does.
+     */
     leftMs: (payment: string) => Math.max(paymentTimeMs - spentMs(payment), leastMs),
     spentMs,
     isSpent: (payment: string) => spentMs(payment) >= paymentTimeMs,

@@ -122,8 +122,8 @@ async function tile(
     return errorAnswer('NOT_FOUND', 'the entries of this log are for its auditors; its tiles and proofs are public')
   const body = await once(`tile ${path}`, async () => {
     const bytes = await tree.tile(path)
-    // Compress entries with gzip, which C2SP requires for every number of entries. Do not compress hashes, because they
-    // would grow.
+    // Allow gzip for entries of every size, because C2SP tlog-tiles recommends compressed entries. Do not compress
+    // hashes, because they would grow.
     const options = { codings: isBundle ? (['gzip'] as const) : [], codedBytesMin: 0 }
     return bytes === undefined ? undefined : preparePublicBody(bytes, options)
   })

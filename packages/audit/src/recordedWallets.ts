@@ -39,7 +39,10 @@ export class RecordedWallets {
     return this.#select(this.#every(), () => true)
   }
 
-  /** Reports a wallet of the auditor that is not one of the recorded wallets. Called after the last event. */
+  /**
+   * Reports the wallet of `--payment-wallet` if the ledger records only other payment wallets of the service token.
+   * Called after the last event, because only then are all recorded wallets known.
+   */
   judgeGiven(findings: Findings): void {
     const periods = this.#periods.of(walletName)
     if (this.#given === undefined || periods.length === 0 || periods.some(({ text }) => text === this.#given)) return

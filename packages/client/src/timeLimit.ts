@@ -14,7 +14,7 @@ export async function withinTime<T>(limit: TimeLimit, run: (signal: AbortSignal)
   limit.clock.sleep(limit.timeoutMs, finished.signal).then(
     () =>
       over.abort(new PayerFault('SERVICE_UNAVAILABLE', `no answer within ${limit.timeoutMs} ms`, { retryable: true })),
-    // Ignore the rejection: the step ended before its timer, and cancelled it.
+    // Ignore the rejection, because it only means that the wait ended before the deadline and cancelled the timer.
     () => undefined,
   )
   const signal = AbortSignal.any([over.signal, limit.signal])

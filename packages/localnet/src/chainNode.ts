@@ -169,8 +169,10 @@ export class ChainNode {
     if (fork === true) return main.branch()
     if (otherGenesis !== true) return undefined
     const genesis = { hash: randomBytesOf(32), createdAtSeconds: main.genesis.createdAtSeconds }
-    // Start at the slot of the main chain, so that only the genesis and the content differ.
-    return new Bank({ database: ChainDatabase.inMemory(genesis, main.slots.current), clock })
+    // Start at the slot of the main chain, so that clients cannot recognize the other network by its slot.
+    const { slotsPerEpoch, slots } = main
+    const database = ChainDatabase.inMemory(genesis, slots.current)
+    return new Bank({ database, clock, slotsPerEpoch, blockhashSlots: slots.blockhashSlots })
   }
 }
 

@@ -61,7 +61,10 @@ export function contextSlot(node: ChainNode, config: Context | null | undefined)
   return reachedSlot(node.slotAt(commitmentOf(config)), config)
 }
 
-/** Returns the accounts at the commitment. Throws if their slot is below `minContextSlot`. */
+/**
+ * Returns the accounts at the commitment. Throws if their slot is below `minContextSlot`, because a client that has
+ * seen this slot must not get an older state.
+ */
 export function contextState(node: ChainNode, config: Context | null | undefined): BankState {
   const state = node.state(commitmentOf(config))
   reachedSlot(state.slot, config)

@@ -68,7 +68,7 @@ const answerBroken = defineEvent(
 )
 export type AnswerBroken = EventOf<typeof answerBroken>
 
-/** `isEstimated`: the service counted the units, because the upstream did not report them. */
+/** `isEstimated`: the service estimated the tokens, because the upstream did not report them. */
 export const usage = z.object({ input: z.int().min(0), output: z.int().min(0), isEstimated: z.boolean() })
 export type Usage = Readonly<z.output<typeof usage>>
 

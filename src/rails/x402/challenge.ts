@@ -110,9 +110,10 @@ interface Requirements {
 }
 
 /**
- * Returns one accepted payment: `exact` on Solana. The client repeats these requirements unchanged with its payment.
- * The memo goes on chain. The client sends the secret only to the service, so no other caller can use the payment. The
- * offer is not stored: the price list determines the valid price and its duration.
+ * Returns the requirements of one way to pay: the scheme `exact` on Solana. The client repeats these requirements
+ * unchanged with its payment. The memo goes on chain. The client sends the secret only to the service, so no other
+ * caller can use the payment. The offer is not stored, because the number of its price list suffices to find the
+ * price.
  */
 function requirementsOf(
   { network }: X402ChallengeDeps,

@@ -34,7 +34,10 @@ export interface WalletProcessOptions {
 const lockWaitsMs = [500, 15_000, 15_000, 15_000]
 const privateSocket = 0o600
 
-/** Only one process serves a folder. The `PolicyProblem` lists all mistakes in the policy. */
+/**
+ * Serves the folder. If another process already serves the folder, returns that process, without a `server`. Throws a
+ * `PolicyProblem` that lists all mistakes in the policy.
+ */
 export async function startWallet(options: WalletProcessOptions): Promise<WalletProcess> {
   const { folder, clock = systemClock } = options
   await openWalletFolder(folder)
