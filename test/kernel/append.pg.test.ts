@@ -167,6 +167,13 @@ describe('keys', () => {
     expect(await reasonsOf([{ ...again, keys: keyed(stream, 1).keys ?? [] }])).toEqual(['appended'])
   })
 
+  test('a stream uses its key again after an item of the same batch that wanted the key and is refused', async () => {
+    const [stream, key] = [newSignature(), { space: 10, key: Buffer.from('own'), digest: Uint8Array.of(1) }]
+    expect(await reasonsOf([{ ...claim(stream), keys: [key] }])).toEqual(['appended'])
+    const own = { ...release(stream, 3), keys: [key] }
+    expect(await reasonsOf([{ ...claim(newSignature()), keys: [key] }, own])).toEqual(['key_used', 'appended'])
+  })
+
   test('a key that has ended is free again, and the housekeeping deletes it with notes of a day ago', async () => {
     const key = { space: 12, key: Buffer.from('short'), digest: Uint8Array.of(1), lifetimeSeconds: 0 }
     expect(await reasonsOf([{ ...claim(newSignature()), keys: [key] }])).toEqual(['appended'])

@@ -35,7 +35,7 @@ c0ae5a7c8e4ea7919cbe2bf8bc2ddd7a82f6766bea4e22561f19903fe74b4804 file kinds/tab
 dc92cc9c8b0ce33c61467edf1d8cf93b0bb053435aa5df0727ca4f6c17d190ec file ledger/add_partitions
 34ca520998e296e5dadf972c706fd1376ae8e8739e909b08a6def5be7db915d8 file ledger/append
 90883acf55888328b55ca12924a732fd7ca89daf96453265bea33a466e4ef2c3 file ledger/append_batch
-44ab00ebb608d339c5c06baa5c088804abbd9d6576771d5b10dbeee1cecbb241 file ledger/append_judge
+96d83a5e95cf98bfd7759d5bc49846a398c71c6fec2e08788c6c334809f7b369 file ledger/append_judge
 ea109b98e60c628ff7626c35023c0196d106e38933bac9596158af3de6761433 file ledger/append_one
 6b4496dff025dc8b90a150fdf0d661efb97ed57a2b57dfadbc2467bab067b125 file ledger/append_post
 4feb4e131f8869b8f262e93c1e4c50495e087b4b00732a724f5434051426004f file ledger/append_record
@@ -63,7 +63,7 @@ e4818a37e9a2fea214310c27f821ddd223571f0cfaf01aacda26c9214e60bbde ledger.has_even
 c376f945892edfa9e6979d4bf6d8e6f8d22aa430b72d96c02496b7b2e5a0b64a ledger.identify(known_seq bigint, OUT system_identifier text, OUT timeline integer, OUT head_seq bigint, OUT head_leaf bytea, OUT known_leaf bytea, OUT lost_number bigint, OUT lost_seq bigint, OUT lost_leaf bytea)
 36ecebb6e7af8149bf5f479a3d90add10cd896e8ba0ff25f997e002a75f4fdee ledger.judge(writer text, batch ledger.batch, chart ledger.batch_accounts, stamp timestamp with time zone)
 f01837c87042872ac90b8401cd5c6a5f9100d767dc460aaa9cdcd86b95bad7ba ledger.judge_repeated(ids bytea[], verdicts text[])
-38d34a12e695f17484f94e4d9b59d7158f303d43e3e93ebab5207c4d6f687ece ledger.judge_seldom(batch ledger.batch, judged ledger.judgement, stamp timestamp with time zone)
+c3c2fdfdc54b20c5127cdb058b81f3c60a080175042c974a198598632bdfe513 ledger.judge_seldom(batch ledger.batch, judged ledger.judgement, stamp timestamp with time zone)
 a566d0c3df5cbada54244034f42bd2cc16a18a4314696abe0aa4111a1d79fcca ledger.mark_notes(ids bytea[], repeat_seconds integer)
 95e54a4b917a3e4540af52073dcea105fb059a9167b88129001c74793c3cffc5 ledger.needed_quotes()
 0d926e0daa9fb4ad317dcd421e9585aa5783951d799d6f2fee087aa9ff892802 ledger.next_time(ledger_time timestamp with time zone, clock_before timestamp with time zone, OUT next_time timestamp with time zone, OUT clock timestamp with time zone)

@@ -118,13 +118,13 @@ begin
     end loop;
   end if;
   if cardinality(batch.key_items) > 0 then
-    -- The stream that took a key may use it again with the same digest.
+    -- The stream that took a key may use it again with the same digest, whatever items before it in the batch want.
     for i in
       select q.i
       from unnest(batch.key_items, batch.key_spaces, batch.key_values, batch.key_digests) with ordinality as q (i, space, key, digest, n)
       left join ledger.keys used on used.space = q.space and used.key = q.key and (used.until is null or used.until > stamp)
       where used.id <> batch.ids[q.i] or used.id is not null and used.digest is distinct from q.digest
-        or exists (
+        or used.id is null and exists (
           select from unnest(batch.key_items, batch.key_spaces, batch.key_values) with ordinality as b (i, space, key, n)
           where b.n < q.n and b.i <> q.i and b.space = q.space and b.key = q.key)
     loop
