@@ -1,11 +1,13 @@
 import { join } from 'node:path'
+import { z } from 'zod'
 import { fetchFile } from '@tollbook/client/fetchFile'
 import type { Config } from '../config.ts'
 import type * as LocalMode from './local/localMode.ts'
+import { utf8Text } from '@tollbook/core/bytes'
 import { errorCode, Fault } from '@tollbook/core/fault'
 import type { Log } from '../machine/log.ts'
 import { migrate } from '../store/migrate.ts'
-import { readLocalJson } from './localJson.ts'
+import { type LocalJson, readLocalJson } from './localJson.ts'
 
 export interface OpenServiceOptions {
   readonly log: Log
@@ -16,7 +18,7 @@ export interface OpenServiceOptions {
 export async function openLocalService(config: Config, { log, onProgress }: OpenServiceOptions) {
   const localJsonPath = join(config.local.home, 'local.json')
   const running = await readLocalJson(localJsonPath)
-  if (running !== undefined && (await answers(running.baseUrl))) {
+  if (running !== undefined && (await answers(running))) {
     // A running service keeps its providers, so this command cannot give it samples.
     if (config.providers.sampleUpstreams === 'always' && running.sampleUpstreams?.mode !== 'always') {
       const why = `the service that runs in ${config.local.home} asks the real providers`
@@ -32,14 +34,21 @@ export async function openLocalService(config: Config, { log, onProgress }: Open
   return { local, started: true, close: () => localMode.close() }
 }
 
-/** `local.json` does not prove that the service runs, because a stopped service leaves the file behind. */
-async function answers(baseUrl: string): Promise<boolean> {
+/**
+ * `local.json` does not prove that the service runs: a stopped service leaves the file behind, and a service of another
+ * home may use its port.
+ */
+async function answers({ baseUrl, receiptKey }: LocalJson): Promise<boolean> {
+  // Homes of earlier releases have no key in the file.
+  const { x = '' } = publicKey.safeParse(receiptKey).data ?? {}
   // Treat any failure as "not running": the caller then starts a service.
-  return fetchFile(new URL('/livez', baseUrl).href).then(
-    () => true,
+  return fetchFile(new URL('/.well-known/jwks.json', baseUrl).href).then(
+    ({ bytes }) => utf8Text(bytes).includes(x),
     () => false,
   )
 }
+
+const publicKey = z.object({ x: z.string() })
 
 const advice =
   'set DATABASE_URL, SOLANA_RPC_URLS and RECEIPT_SIGNING_KEY, or install @tollbook/localnet and @tollbook/sandbox (in the repository: `npm ci`): local mode needs an embedded Postgres and a local chain, which a production installation leaves out'
