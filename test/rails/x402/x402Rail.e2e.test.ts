@@ -304,7 +304,7 @@ describe('a payment that is not one', () => {
     const { header } = await sign(Keypair.generate())
     const response = await present(header)
     expect(response.status).toBe(402)
-    expect(offerOf(response.headers).error).toBe('invalid_exact_svm_transaction_simulation_failed')
+    expect(offerOf(response.headers).error).toBe('insufficient_funds')
   })
 
   test("a delegate's payment from the token account of another wallet is refused before anything is signed", async () => {
