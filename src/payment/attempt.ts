@@ -110,7 +110,10 @@ function findLive(state: PaymentState, attemptId: string): LiveAttempt | undefin
   return isLive ? state : undefined
 }
 
-/** Renews the lease before the first byte leaves. Undefined if the attempt is no longer live, or has started its answer. */
+/**
+ * Renews the lease before the first byte of a stream is sent. Undefined if the attempt has ended, or has already
+ * started its answer.
+ */
 export function decideStart(state: PaymentState, attemptId: string): PaymentDecision | undefined {
   const live = findLive(state, attemptId)
   if (live === undefined || live.phase === 'streaming') return undefined
@@ -128,7 +131,7 @@ export interface FulfilCommand {
   readonly usage?: Usage
 }
 
-/** Only the latest attempt may fulfil, and only once (I1, I3). Undefined if the attempt is no longer live. */
+/** Only the latest attempt may fulfil, and only once (I1, I3). Undefined if the attempt has ended. */
 export function decideFulfil(state: PaymentState, command: FulfilCommand): PaymentDecision | undefined {
   const { attemptId, orderDigest, answerDigest, deposit } = command
   const live = findLive(state, attemptId)
@@ -173,8 +176,8 @@ export interface ReleaseCommand {
 }
 
 /**
- * A failed attempt leaves the proof usable (I4), unless it was the last. Undefined if the attempt is no longer live, or
- * has started its answer.
+ * A failed attempt leaves the proof usable (I4), unless it was the last. Undefined if the attempt has ended, or has
+ * started its answer.
  */
 export function decideRelease(state: PaymentState, command: ReleaseCommand): PaymentDecision | undefined {
   const live = findLive(state, command.attemptId)
@@ -191,7 +194,7 @@ export interface BreakCommand {
 
 /**
  * A broken stream leaves the proof usable (I4), because the answer is incomplete. The last attempt of a payment ends
- * its use. Undefined if the attempt is no longer live, or has not started its answer.
+ * its use. Undefined if the attempt has ended, or has not started its answer.
  */
 export function decideBreak(state: PaymentState, command: BreakCommand): PaymentDecision | undefined {
   const { attemptId, bytes, digest, attemptsMax } = command

@@ -57,7 +57,10 @@ export function matchPayout({ record, plan, terms, tokenAccountOf }: PayoutMatch
   }
 }
 
-/** Each transfer pays one line. Undefined if a transfer does not pay a line, or there is no transfer. */
+/**
+ * Returns the lines that the transfers pay, one for each transfer. Undefined if a transfer pays no line, or there is
+ * none.
+ */
 function takeLines(
   part: readonly PlannedTransfer[],
   transfers: readonly string[],

@@ -90,7 +90,7 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
 
 /**
  * A shell sets the memory limit and replaces itself with the browser, so that no shell process remains. If the service
- * runs as root, the shell starts the browser through `setpriv`, which switches to the user `nobody`.
+ * runs as root, the shell starts the browser through `setpriv` as an unprivileged user.
  */
 async function commandFor({ chromium, mode }: Recipe, home: string, guardArguments: readonly string[]) {
   const profile = join(home, 'profile')

@@ -5,23 +5,11 @@ import { randomBytesOf } from '@tollbook/core/id'
 import type { PendingPayment } from '@tollbook/client'
 import { openPaymentFolder } from '@tollbook/client/node'
 import { keepUntilReceived } from '@tollbook/agent/wallet/answeredPayments'
+import { storedPayment } from '../client/support/storedPayment.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 
 function payment(): PendingPayment {
-  return {
-    format: 'tollbook-payment-1',
-    request: { method: 'GET', url: 'https://api.example.com/a', headers: [] },
-    wallet: 'w',
-    form: 'bound',
-    signature: encodeBase58(randomBytesOf(64)),
-    proof: 'p',
-    idempotencyKey: 'k',
-    transaction: 'AAAA',
-    lastValidBlockHeight: 1,
-    mint: 'm',
-    costBaseUnits: '5',
-    signedAtMs: 1,
-  }
+  return { ...storedPayment, signature: encodeBase58(randomBytesOf(64)), signedAtMs: 1 }
 }
 
 async function open() {

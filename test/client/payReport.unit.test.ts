@@ -1,22 +1,9 @@
 import { expect, test } from 'vitest'
 import { runPayCommand } from '@tollbook/client/command/payCommand'
 import { reportAnswer, reportProgress } from '@tollbook/client/command/payReport'
-import type { PendingPayment } from '@tollbook/client/pendingPayment'
+import { storedPayment } from './support/storedPayment.ts'
 
-const payment: PendingPayment = {
-  format: 'tollbook-payment-1',
-  request: { method: 'GET', url: 'https://api.example.com/a', headers: [] },
-  wallet: 'w',
-  form: 'bound',
-  signature: 's',
-  proof: 'p',
-  idempotencyKey: 'k',
-  transaction: 'AAAA',
-  lastValidBlockHeight: 1,
-  mint: 'm',
-  costBaseUnits: '5',
-}
-const waiting = { kind: 'waiting', payment, attempt: 1 } as const
+const waiting = { kind: 'waiting', payment: storedPayment, attempt: 1 } as const
 
 test('a wait is printed at a terminal, in seconds and with the last answer', () => {
   const lines: string[] = []

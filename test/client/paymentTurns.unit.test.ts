@@ -8,21 +8,10 @@ import { createReceiptWatch } from '@tollbook/client/receiptWatch'
 import { awaitThat } from '../support/awaitThat.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { receiptEventOf } from './support/scriptedService.ts'
+import { storedPayment } from './support/storedPayment.ts'
 
 const signature = encodeBase58(new Uint8Array(64).fill(7))
-const payment = {
-  format: 'tollbook-payment-1',
-  request: { method: 'GET', url: 'https://api.example/', headers: [] },
-  wallet: 'w',
-  form: 'bound',
-  signature,
-  proof: 'p',
-  idempotencyKey: 'k',
-  transaction: '',
-  lastValidBlockHeight: 0,
-  mint: 'm',
-  costBaseUnits: '0',
-}
+const payment = { ...storedPayment, signature }
 
 test('a turn gets no payment that was answered before the wait, and removes it when no process waits', async () => {
   const folder = join(await makeScratchDirectory(), 'turns')

@@ -181,32 +181,34 @@ test('a bearer key replaces only a bearer key: a tab without one has no limit of
   expect(await replace(false, 'ab'.repeat(32))).toBe(400)
 })
 
-test('a signature for the statement of one month opens no other month', async () => {
+/** The route of statements, the address of a wallet, and its signature of a challenge as `authorization`. */
+function openStatements() {
   const keys = Keypair.generate()
   const { sign } = assertPresent(secretKeySigner(keys.secretKey), 'the key is whole')
   const owner = keys.publicKey.toBase58()
   const writeStatement = () => Promise.resolve(Readable.from(['statement']))
   const { serve } = statementRoute({ clock, log: silentLog, origin: 'o', writeStatement })
+  const signed = ({ challenge, expiresAt }: { readonly challenge: string; readonly expiresAt: string }) =>
+    `Wallet ${owner}.${expiresAt}.${encodeBase58(sign(Buffer.from(challenge)))}`
+  return { serve, owner, signed }
+}
+
+test('a signature for the statement of one month opens no other month', async () => {
+  const { serve, owner, signed } = openStatements()
   const ask = (month: string, authorization?: string) =>
     serve({ ...requestOf(owner, `month=${month}`), header: () => authorization })
-  const { challenge, expiresAt } = JSON.parse(await textOf(await ask('2026-08')))
-  const signed = `Wallet ${owner}.${expiresAt}.${encodeBase58(sign(Buffer.from(challenge)))}`
-  expect((await ask('2026-07', signed)).status).toBe(401)
-  expect((await ask('2026-08', signed)).status).toBe(200)
-  expect((await ask('2026-08', signed)).status, 'a signature is for one download').toBe(401)
+  const authorization = signed(JSON.parse(await textOf(await ask('2026-08'))))
+  expect((await ask('2026-07', authorization)).status).toBe(401)
+  expect((await ask('2026-08', authorization)).status).toBe(200)
+  expect((await ask('2026-08', authorization)).status, 'a signature is for one download').toBe(401)
 })
 
 test('a statement counts as an unknown proof of its address, and one that is refused stays valid', async () => {
-  const keys = Keypair.generate()
-  const { sign } = assertPresent(secretKeySigner(keys.secretKey), 'the key is whole')
-  const owner = keys.publicKey.toBase58()
-  const writeStatement = () => Promise.resolve(Readable.from(['statement']))
-  const { serve } = statementRoute({ clock, log: silentLog, origin: 'o', writeStatement })
+  const { serve, owner, signed } = openStatements()
   const request = requestOf(owner, 'month=2026-08')
-  const { challenge, expiresAt } = JSON.parse(await textOf(await serve(request)))
-  const signed = `Wallet ${owner}.${expiresAt}.${encodeBase58(sign(Buffer.from(challenge)))}`
+  const authorization = signed(JSON.parse(await textOf(await serve(request))))
   const ask = async (limitLookups: FreeRequest['limits']['limitLookups']) =>
-    (await serve({ ...request, header: () => signed, limits: { ...request.limits, limitLookups } })).status
+    (await serve({ ...request, header: () => authorization, limits: { ...request.limits, limitLookups } })).status
   expect(await ask(() => refuse('RATE_LIMITED', 'too many', 1))).toBe(429)
   expect(await ask(() => undefined)).toBe(200)
 })

@@ -17,9 +17,9 @@ const landed = {
 }
 const record = { ...landed, signature: signatureNumber(1), movements: [], balances: [] }
 
-/** The reason for a payment that was read 59 minutes after its landing, and is settled as old. */
-async function reasonOf(endpoint: string): Promise<string | undefined> {
-  let nowMs = landedMs + 59 * minuteMs
+/** The refusal of a payment that was read some minutes after its landing, and is settled two minutes later. */
+async function reasonOf(endpoint: string, readAfterMinutes: number): Promise<string | undefined> {
+  let nowMs = landedMs + readAfterMinutes * minuteMs
   const price = { ...settlementOf(referenceNumber(1)).price, priceList: 1 }
   const config: RailConfig = Object.assign(Object.create(null), {
     catalog: { split: [], token: {}, seller: {} },
@@ -60,7 +60,11 @@ async function reasonOf(endpoint: string): Promise<string | undefined> {
   return isRefusal(verdict) ? verdict.reason : undefined
 }
 
-test('a deposit has the age of its first reading, as any other payment', async () => {
-  expect(await reasonOf('/api/data/crypto')).toBe('wallet_did_not_sign')
-  expect(await reasonOf('/api/tabs')).toBe('wallet_did_not_sign')
-})
+// A payment that is young enough reaches the next check, which refuses its signer.
+test.each(['/api/data/crypto', '/api/tabs'])(
+  'the first reading of a payment for %s decides whether it is too old, and not the settlement',
+  async (endpoint) => {
+    expect(await reasonOf(endpoint, 59)).toBe('wallet_did_not_sign')
+    expect(await reasonOf(endpoint, 61)).toBe('too_old')
+  },
+)

@@ -5,9 +5,7 @@ import { readReference } from '../paymentReference.ts'
 import type { Price } from '@tollbook/core/quote'
 import { readSignature } from '@tollbook/core/signature'
 
-/*
- * Base units are decimal strings, because JSON numbers are exact only up to 2^53.
- */
+/* Base units are decimal strings, because JSON numbers are exact only up to 2^53. */
 
 export const baseUnits = z.string().transform(parseBaseUnits)
 

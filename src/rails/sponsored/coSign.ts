@@ -167,15 +167,19 @@ async function judgeRehearsal(
     case 'would_fail': {
       if (/FeePayer|ForFee|AccountNotFound/.test(rehearsed.text))
         return refuse('ENDPOINT_UNAVAILABLE', 'the fee payer lacks SOL; pay on the native rail', 30)
+      if (rehearsed.insufficientFunds) return refuseShort()
       // A transfer out of an account that does not exist fails for the account, not for lack of tokens.
       const { baseUnits, isAgreed } = await chain.readBalance({ wallet: payer, minSlot: rehearsed.slot, isFresh: true })
-      return rehearsed.insufficientFunds || (isAgreed && baseUnits < amountBaseUnits)
-        ? refuse('INSUFFICIENT_BALANCE', 'the wallet holds fewer tokens than the transfer needs; it was not sent')
-        : refuseProof('simulation_failed', rehearsed.text)
+      const isShort = isAgreed && baseUnits < amountBaseUnits
+      return isShort ? refuseShort() : refuseProof('simulation_failed', rehearsed.text)
     }
     default:
       return assertNever(rehearsed)
   }
+}
+
+function refuseShort(): Refusal {
+  return refuse('INSUFFICIENT_BALANCE', 'the wallet holds fewer tokens than the transfer needs; it was not sent')
 }
 
 interface JudgedPayment {

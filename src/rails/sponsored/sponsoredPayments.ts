@@ -25,7 +25,7 @@ export interface SponsoredDeps
     Omit<FirstPresentationDeps, 'chain'>,
     WithDollars {
   readonly acceptedTerms?: (landedAtMs: number, mint?: Address) => readonly PaymentTerms[]
-  /** Terms of a dollar that is no longer accepted. Payments that the service has already sent are still settled. */
+  /** Returns the terms of a dollar that the service no longer accepts, because it has sent payments in this dollar. */
   readonly formerTerms?: (mint: Address) => PaymentTerms | undefined
   readonly ledger: ListPriceDeps['ledger'] & SponsoredSettleDeps['ledger']
 }
