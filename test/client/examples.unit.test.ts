@@ -20,7 +20,7 @@ function readExamples(path: string): readonly (readonly [name: string, code: str
   const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true)
   return source.statements.filter(ts.isFunctionDeclaration).flatMap((declared) => {
     const tag = ts.getJSDocTags(declared).find(({ tagName }) => tagName.text === 'example')
-    const [, code] = /```ts\n([\s\S]*?)```/.exec(ts.getTextOfJSDocComment(tag?.comment) ?? '') ?? []
+    const code = ts.getTextOfJSDocComment(tag?.comment)
     return declared.name === undefined || code === undefined ? [] : [[declared.name.text, code] as const]
   })
 }

@@ -22,7 +22,6 @@ export interface Balance {
  * or if the mint is not on the chain of the node.
  *
  * @example
- *   ;```ts
  *   import { readBalance } from '@tollbook/client/node'
  *
  *   const { heldBaseUnits, decimals } = await readBalance({
@@ -30,8 +29,7 @@ export interface Balance {
  *     wallet: 'the address of the wallet',
  *     mint: 'the mint that it pays in',
  *   })
- *   console.log(Number(heldBaseUnits) / 10 ** decimals)
- *   ```
+ *   console.log(`${heldBaseUnits} base units of 10^-${decimals} tokens`)
  */
 export async function readBalance({ rpcUrl, wallet, mint }: BalanceQuestion): Promise<Balance> {
   const [owner, token] = [readAddress(wallet), readAddress(mint)]

@@ -22,13 +22,11 @@ export interface ProofParts {
  * Returns the value of the header `x-payment-proof`, in canonical padded base64.
  *
  * @example
- *   ;```ts
  *   import { encodeProof } from '@tollbook/client'
  *
  *   export function headersOf(wallet: string, parts: Parameters<typeof encodeProof>[1]): Record<string, string> {
  *     return { 'x-wallet-address': wallet, 'x-payment-proof': encodeProof('bound', parts) }
  *   }
- *   ```
  */
 export function encodeProof(form: ProofForm, { signature, transaction, secret }: ProofParts): string {
   switch (form) {

@@ -15,12 +15,10 @@ export interface PayerWallet {
  * Creates a wallet from a secret key of 64 bytes, or from a `Keypair` of @solana/web3.js.
  *
  * @example
- *   ;```ts
  *   import { keypairWallet } from '@tollbook/client'
  *
  *   const secretKey = Uint8Array.from(JSON.parse(process.env['PAYER_KEY'] ?? '[]'))
  *   console.log(keypairWallet(secretKey).address)
- *   ```
  */
 export function keypairWallet(key: SecretKey): PayerWallet {
   const keypair = readSecretKey(key)

@@ -39,7 +39,6 @@ export interface ResumeOptions {
  * Creates a `fetch` that pays within the spending limit. With the option `tab`, a call may also buy a deposit.
  *
  * @example
- *   ;```ts
  *   import { createPayingFetch } from '@tollbook/client'
  *   import { openPaymentFolder, readKeypairFile } from '@tollbook/client/node'
  *
@@ -52,7 +51,6 @@ export interface ResumeOptions {
  *   })
  *   const response = await payingFetch('https://service.example/api/data/crypto?symbol=BTC')
  *   console.log(await response.json())
- *   ```
  */
 export function createPayingFetch(options: PayingFetchOptions): PayingFetch {
   const payer = createPayer(options)

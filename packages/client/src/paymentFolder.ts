@@ -26,12 +26,10 @@ export interface PaymentFolder extends PaymentStore {
  * the same order.
  *
  * @example
- *   ;```ts
  *   import { openPaymentFolder } from '@tollbook/client/node'
  *
  *   const store = openPaymentFolder('payments')
  *   for (const { signature, request } of await store.pending()) console.log(signature, request.url)
- *   ```
  */
 export function openPaymentFolder(
   folder: string,

@@ -58,16 +58,14 @@ export type PendingRequest = PendingPayment['request']
  * Parses and validates a stored payment. Undefined if the text is not a stored payment.
  *
  * @example
- *   ```ts
  *   import { readFile } from 'node:fs/promises'
  *   import { type PayingFetch, readPendingPayment } from '@tollbook/client'
  *
  *   export async function resumeFile(payingFetch: PayingFetch, path: string): Promise<Response> {
- *   const payment = readPendingPayment(await readFile(path, 'utf8'))
- *   if (payment === undefined) throw new Error(`${path} is not a stored payment`)
- *   return payingFetch.resume(payment)
+ *     const payment = readPendingPayment(await readFile(path, 'utf8'))
+ *     if (payment === undefined) throw new Error(`${path} is not a stored payment`)
+ *     return payingFetch.resume(payment)
  *   }
- *   ```
  */
 export function readPendingPayment(text: string): PendingPayment | undefined {
   return pendingPayment.safeParse(parseJson(text)).data

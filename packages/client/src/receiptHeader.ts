@@ -6,13 +6,11 @@ import { parseJson } from './readBody.ts'
  * receipt. Does not verify the receipt.
  *
  * @example
- *   ;```ts
  *   import { readReceiptHeader, verifyReceipt } from '@tollbook/client'
  *
  *   export async function isReceiptValid(response: Response, keys: unknown): Promise<boolean> {
- *   return (await verifyReceipt({ receipt: readReceiptHeader(response.headers), keys })).valid
+ *     return (await verifyReceipt({ receipt: readReceiptHeader(response.headers), keys })).valid
  *   }
- *   ```
  */
 export function readReceiptHeader(headers: Headers): Readonly<Record<string, unknown>> | undefined {
   const jws = headers.get('tollbook-receipt')

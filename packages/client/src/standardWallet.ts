@@ -24,13 +24,11 @@ export interface StandardWalletOptions {
  * transactions of version 0.
  *
  * @example
- *   ```ts
  *   import { standardWallet, type StandardWalletOptions } from '@tollbook/client'
  *
  *   // `wallet` and `account` come from the Wallet Standard, after `standard:connect`.
  *   export const payerOf = ({ wallet, account }: StandardWalletOptions) =>
- *   standardWallet({ wallet, account, chain: 'solana:mainnet' })
- *   ```
+ *     standardWallet({ wallet, account, chain: 'solana:mainnet' })
  */
 export function standardWallet({ wallet, account, chain }: StandardWalletOptions): PayerWallet {
   const feature = wallet.features[signTransactionFeature]

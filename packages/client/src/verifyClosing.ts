@@ -48,14 +48,12 @@ export type ClosingVerdict =
  * `previous`, also checks that the statement continues the previous one. Makes no request, and never throws.
  *
  * @example
- *   ```ts
  *   import { readFile } from 'node:fs/promises'
  *   import { verifyClosing } from '@tollbook/client'
  *
  *   const read = async (path: string) => JSON.parse(await readFile(path, 'utf8'))
  *   const verdict = await verifyClosing({ closing: await read('2026-11.json'), keys: await read('jwks.json') })
  *   if (!verdict.valid) throw new Error(`${verdict.problem}: ${verdict.message}`)
- *   ```
  */
 export async function verifyClosing(question: ClosingQuestion): Promise<ClosingVerdict> {
   const verdict = await verifyOne(question)

@@ -34,15 +34,13 @@ export type InclusionVerdict =
  * of the service. Makes no request, and never throws.
  *
  * @example
- *   ```ts
  *   import { verifyInclusion } from '@tollbook/client'
  *
  *   export async function positionOf(receipt: unknown, proof: unknown, keys: unknown): Promise<number> {
- *   const verdict = await verifyInclusion({ receipt, proof, keys, expectedOrigin: 'service.example/ledger' })
- *   if (!verdict.valid) throw new Error(`${verdict.problem}: ${verdict.message}`)
- *   return verdict.receipt.ledger.position
+ *     const verdict = await verifyInclusion({ receipt, proof, keys, expectedOrigin: 'service.example/ledger' })
+ *     if (!verdict.valid) throw new Error(`${verdict.problem}: ${verdict.message}`)
+ *     return verdict.receipt.ledger.position
  *   }
- *   ```
  */
 export async function verifyInclusion(question: InclusionQuestion): Promise<InclusionVerdict> {
   const verdict = await verifyReceipt(question)

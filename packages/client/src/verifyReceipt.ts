@@ -51,14 +51,12 @@ export type ReceiptVerdict =
  * Checks a receipt. Needs only the public key of the service. Makes no request, and never throws.
  *
  * @example
- *   ```ts
  *   import { verifyReceipt } from '@tollbook/client'
  *
  *   export async function requireReceipt(receipt: unknown, keys: unknown): Promise<void> {
- *   const verdict = await verifyReceipt({ receipt, keys, expected: { endpoint: '/api/data/crypto' } })
- *   if (!verdict.valid) throw new Error(`${verdict.problem}: ${verdict.message}`)
+ *     const verdict = await verifyReceipt({ receipt, keys, expected: { endpoint: '/api/data/crypto' } })
+ *     if (!verdict.valid) throw new Error(`${verdict.problem}: ${verdict.message}`)
  *   }
- *   ```
  */
 export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQuestion): Promise<ReceiptVerdict> {
   const read = readReceipt(receipt)
