@@ -41,7 +41,7 @@ export function readSimulation(value: SimulationJson, message: VersionedMessage)
   // Check the resolved addresses. The node resolves lookup tables, and the instructions cannot be read without these
   // addresses.
   if (!hasAllLoaded(message.addressTableLookups, loaded ?? undefined))
-    throw unusable('what the lookup tables of the transaction hold')
+    throw unusable('the addresses of the lookup tables of the transaction')
   return { outcome: 'would_succeed', effects: effectsOf(value, keys, instructions) }
 }
 
@@ -52,7 +52,7 @@ function effectsOf(
 ): SimulatedEffects {
   // Inner instructions were requested, so an empty list means "none", and a missing list means that the node did not
   // answer.
-  if (innerInstructions === null || innerInstructions === undefined) throw unusable('which instructions were called')
+  if (innerInstructions === null || innerInstructions === undefined) throw unusable('the called instructions')
   const inner = innerInstructions.flatMap((called) => called.instructions.map(readShown))
   return parseEffects({
     accountKeys,
@@ -63,5 +63,5 @@ function effectsOf(
 }
 
 function unusable(what: string): Fault {
-  return new Fault(`the node does not tell ${what}`, { retryable: true })
+  return new Fault(`the node omits ${what}`, { retryable: true })
 }

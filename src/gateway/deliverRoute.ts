@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { isWellFormed, type Json } from '@tollbook/core/canonicalJson'
 import { type Clock, isoTime } from '@tollbook/core/clock'
 import { bounded, readBytes } from '../outbound/readBytes.ts'
-import { unlessSilent } from '../outbound/unlessSilent.ts'
+import { untilSilent } from '../outbound/untilSilent.ts'
 import type { Job, Meta, MeteredJob, Outcome } from '../product/product.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
 import { usageOf } from './answerUsage.ts'
@@ -193,7 +193,7 @@ async function* streamed(
   let tail = Buffer.from(first).subarray(-tailBytes)
   try {
     yield first
-    const heard = unlessSilent(chunks, {
+    const heard = untilSilent(chunks, {
       clock,
       limitMs: () => entry.silence,
       isProgress: () => true,

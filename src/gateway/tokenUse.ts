@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Json } from '@tollbook/core/canonicalJson'
 import { outputWithin, type Usage } from '../pricing/meteredPrice.ts'
-import { countTokens, tokensPerMessage } from '../pricing/tokenCount.ts'
+import { chargedUsage, type CountedReply, countTokens, tokensPerMessage } from '../pricing/tokenCount.ts'
 import type { MeteredJob } from '../product/product.ts'
 import type { Parameters } from './checkParameters.ts'
 import { isSchema, type Schema } from './parameterSchema.ts'
@@ -102,25 +102,10 @@ export function reportIn(data: unknown): Pick<Usage, 'input' | 'output'> | undef
   return usage === undefined ? undefined : { input: usage.prompt_tokens, output: usage.completion_tokens }
 }
 
-interface Written extends Pick<LimitedOrder, 'order' | 'input' | 'outputMax'> {
-  readonly reported: Pick<Usage, 'input' | 'output'> | undefined
-  /** The text of the whole reply, or of the part that the caller received. */
-  readonly reply: string
-}
+type Written = Pick<LimitedOrder, 'order' | 'input' | 'outputMax'> & Pick<CountedReply, 'reply' | 'reported'>
 
-/**
- * Limits the API's counts to what the order can have used, because the API could report any number. If the API reported
- * no counts, estimates the output.
- */
-export function tokenUsage({ order, input, outputMax, reported, reply }: Written): Usage {
-  if (reported === undefined) return { input, output: Math.min(countTokens(reply), outputMax), isEstimated: true }
-  // Upper bound of the input tokens: each token has at least one byte.
-  const inputMost = Buffer.byteLength(JSON.stringify(order))
-  return {
-    input: Math.min(reported.input, inputMost),
-    output: Math.min(reported.output, outputMax),
-    isEstimated: false,
-  }
+export function tokenUsage({ order, ...counted }: Written): Usage {
+  return chargedUsage({ ...counted, inputMost: Buffer.byteLength(JSON.stringify(order)) })
 }
 
 // A chat has `message`, a streamed chat `delta`, and a completion `text`.

@@ -14,7 +14,7 @@ export function startOpenWorkJob(deps: OpenWorkDeps): Repeated {
   return repeat(deps, { name: 'open work', everyMs, run: () => followOpenWork(deps) })
 }
 
-/** Events that remain after `stepsMax` steps wait for the next run, so that other jobs can run in between. */
+/** The remaining events wait for the next run. */
 export async function followOpenWork({ lifecycle }: Pick<OpenWorkDeps, 'lifecycle'>): Promise<void> {
   for (let step = 1; step <= stepsMax; step++) if ((await lifecycle.followOpenWork()) === 0) return
 }

@@ -12,7 +12,7 @@ export interface SilenceWatch<T> {
  * Ends and calls `onSilent` if the source makes no progress for too long. Only the time in which the reader waits is
  * counted. The source is not closed.
  */
-export async function* unlessSilent<T>(source: AsyncGenerator<T>, watch: SilenceWatch<T>): AsyncGenerator<T> {
+export async function* untilSilent<T>(source: AsyncGenerator<T>, watch: SilenceWatch<T>): AsyncGenerator<T> {
   const { clock } = watch
   let silentMs = 0
   let askedAtMs = clock.monotonicMs()

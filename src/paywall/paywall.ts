@@ -21,10 +21,7 @@ export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps {
   readonly whyClosed: () => string | undefined
   /** Returns why no quotes are created, for example because the nodes are out. Payers are still served. */
   readonly whyNoQuotes: () => string | undefined
-  /**
-   * Returns why sales wait: the answers for payments that the chain could still drop have reached the limit of
-   * exposure.
-   */
+  /** Returns why sales wait: answers for payments that the chain could still drop have reached their limit. */
   readonly whyExposed: () => Promise<string | undefined>
   readonly signReceipt: SignReceipt
   /** The caller gets only the message that the outcome is unknown. */

@@ -1,3 +1,5 @@
+import type { Usage } from './meteredPrice.ts'
+
 /* Token counts are estimates, because the service does not have the tokenizer of the model. */
 
 // English text has four to five bytes per token, other languages have fewer.
@@ -9,4 +11,28 @@ export const charactersPerToken = 16
 
 export function countTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / bytesPerToken)
+}
+
+export interface CountedReply {
+  /** Estimated tokens of the order. */
+  readonly input: number
+  /** Upper bound of the input tokens: each token has at least one byte. */
+  readonly inputMost: number
+  readonly outputMax: number
+  /** The text of the whole reply, or of the part that the caller received. */
+  readonly reply: string
+  readonly reported: Pick<Usage, 'input' | 'output'> | undefined
+}
+
+/**
+ * Limits the reported counts to what the order can have used, because an upstream could report any number. Without a
+ * report, the usage is estimated.
+ */
+export function chargedUsage({ input, inputMost, outputMax, reply, reported }: CountedReply): Usage {
+  if (reported === undefined) return { input, output: Math.min(countTokens(reply), outputMax), isEstimated: true }
+  return {
+    input: Math.min(reported.input, inputMost),
+    output: Math.min(reported.output, outputMax),
+    isEstimated: false,
+  }
 }

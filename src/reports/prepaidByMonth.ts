@@ -27,7 +27,7 @@ export async function prepaidByMonth(database: Database, { mint }: SumsQuestion)
   return { columns: Object.keys(columns), rows: rows.map(cellsOf), totals, next: undefined }
 }
 
-const what = 'what tabs hold'
+const what = 'the prepaid amounts'
 const prefix = prepaidOn('')
 
 /**

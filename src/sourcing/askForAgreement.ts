@@ -152,7 +152,7 @@ function concluded<Query, Data>(inquiry: Inquiry<Query, Data>, judged: Judgement
     policy.lastKnown.remember(policy.keyOf(query), judged.sold.figures)
   return {
     ...sold,
-    observation: { ...sold.observation, detail: { ...sold.observation.detail, agreement: noteOf(inquiry, judged) } },
+    observation: { ...sold.observation, meta: { ...sold.observation.meta, agreement: noteOf(inquiry, judged) } },
     usedProviders: judged.near.map(({ source }) => source),
   }
 }

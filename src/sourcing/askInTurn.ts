@@ -1,5 +1,5 @@
 import type { Clock } from '@tollbook/core/clock'
-import { waitWithin } from '../outbound/unlessSilent.ts'
+import { waitWithin } from '../outbound/untilSilent.ts'
 import { isMissingItem, UpstreamFailure } from '../product/upstreamFailure.ts'
 import type { Liveness } from '../product/liveness.ts'
 import type { Observation, Provider } from './provider.ts'

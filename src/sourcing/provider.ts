@@ -65,8 +65,10 @@ export interface Observation<Data> {
   readonly doubt?: string
   /** True if the figures continue the series in the same answer. A single corrupted figure would break the series. */
   readonly isContinuous?: boolean
+  /** Further figures, for an order with `details=true`. */
   readonly details?: Readonly<Record<string, Json>>
-  readonly detail?: Readonly<Record<string, Json>>
+  /** Further members of the answer's `meta`. */
+  readonly meta?: Readonly<Record<string, Json>>
 }
 
 /** A source that confirms answers but never has a complete answer, such as an exchange. */

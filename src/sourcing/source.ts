@@ -221,9 +221,9 @@ function metaOf<Data>(
   { observation, provider, fetchedAtMs, usedProviders = [provider] }: ProviderAnswer<Data>,
   { askedAtMs, ageMs }: { readonly askedAtMs: number; readonly ageMs: number },
 ): Meta {
-  const detail: Readonly<Record<string, Json>> = observation.detail ?? {}
+  const own: Readonly<Record<string, Json>> = observation.meta ?? {}
   return {
-    ...detail,
+    ...own,
     source: sampleUpstreams ? `sample:${provider}` : provider,
     asOf: isoTime(observation.asOfMs),
     cached: fetchedAtMs < askedAtMs,

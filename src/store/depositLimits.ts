@@ -82,7 +82,7 @@ const selectBalances = `
 async function readBalances({ pool }: DepositStoreDeps, { mint, tab, limits: { prices } }: LimitedDeposit) {
   const others = prices.filter((price) => price.mint !== mint)
   const mints = [mint, ...others.map((price) => price.mint)]
-  const { rows } = await readOrFault('what tabs hold before a deposit', () =>
+  const { rows } = await readOrFault('the balances of tabs before a deposit', () =>
     pool.query<BalanceRow>(selectBalances, [mints, prepaidOn(tab), prepaidOn('%')]),
   )
   const [own, ...rest] = rows

@@ -166,7 +166,7 @@ async function listHolding({ database }: TabStoreDeps): Promise<readonly TabId[]
 }
 
 export async function readTabTotals(database: Database, mint: Address) {
-  const sums = await assertRow(database, 'what tabs hold')<{ tabs: number; prepaid: string; refunds: string }>`
+  const sums = await assertRow(database, 'the totals of tabs')<{ tabs: number; prepaid: string; refunds: string }>`
     select count(*) filter (where name like ${`${prepaidPrefix}%`} and balance <> 0)::integer as tabs,
       coalesce(-sum(balance) filter (where name like ${`${prepaidPrefix}%`}), 0)::text as prepaid,
       coalesce(-sum(balance) filter (where name like 'Liabilities:RefundsDue:%'), 0)::text as refunds
@@ -202,7 +202,7 @@ async function readSpent(deps: TabStoreDeps, known: Tab, nowMs: number): Promise
 /** Counts the deposits in the same statement, so that the tally and the count are of the same moment. */
 async function readTally({ database }: TabStoreDeps, { id, mint }: Tab, fromMs: number) {
   const { from, to } = depositKeysOf(id)
-  const { amount, deposits } = await assertRow(database, 'what a tab has spent today')<{
+  const { amount, deposits } = await assertRow(database, 'the spending of a tab today')<{
     amount: string
     deposits: number
   }>`

@@ -7,7 +7,7 @@ import type { Lease } from './election.ts'
 
 /** Undefined before the first search of this token account. */
 export async function readScanPlace(database: Database, tokenAccount: string): Promise<ScanPlace | undefined> {
-  const row = await readOrFault('how far transfers were searched', () =>
+  const row = await readOrFault('the position of the search for transfers', () =>
     database
       .selectFrom('paywall.transfer_scans')
       .select(['signature', 'slot'])
@@ -31,5 +31,5 @@ export async function advanceScan(database: Database, { tokenAccount, place, lea
   assert(slot >= 0, 'a place is in a slot')
   const move = sql`
     select paywall.move_transfer_scan(${lease?.name ?? null}, ${lease?.epoch ?? null}, ${tokenAccount}, ${signature}, ${slot})`
-  await readOrFault('how far transfers were searched', () => move.execute(database))
+  await readOrFault('the position of the search for transfers', () => move.execute(database))
 }

@@ -14,7 +14,7 @@ export const limitMax = 1_000
 // one price after another.
 const limitMin = 160
 // A purpose gets half of this limit, and four quotes are about 4 ms of work by `unitsOf`.
-const limitMinBesidePayers = 8
+const limitMinWithPayers = 8
 // A paid request passes the event loop about 20 times, so 30 ms of lag make it 0.6 s slower.
 const lagMaxMs = 30
 // A quote is one batched insert. If it takes longer than this, the database is the bottleneck.
@@ -27,7 +27,7 @@ const increase = 32
  * do not use it, so that it recovers after a rare burst.
  */
 export function nextLimit(limit: number, { lagMs, quoteMs, servesPayers }: Load): number {
-  const least = servesPayers ? limitMinBesidePayers : limitMin
+  const least = servesPayers ? limitMinWithPayers : limitMin
   if (lagMs > lagMaxMs || quoteMs > quoteMaxMs) return Math.max(least, Math.floor(limit * decrease))
   return Math.max(least, Math.min(limitMax, limit + increase))
 }

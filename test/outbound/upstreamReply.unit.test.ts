@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { systemClock } from '@tollbook/core/clock'
 import { baseUrlOf, openUpstreamOf } from '../../src/outbound/publicUpstream.ts'
 import { retryAfterMsOf } from '../../src/outbound/retryAfter.ts'
-import { unlessSilent } from '../../src/outbound/unlessSilent.ts'
+import { untilSilent } from '../../src/outbound/untilSilent.ts'
 import type { UpstreamOptions } from '../../src/outbound/upstream.ts'
 import { errorIn, parseJson, readableItems, refuseStatus } from '../../src/outbound/upstreamReply.ts'
 import { isAllowedHost } from '../../src/outbound/urlGuard.ts'
@@ -126,7 +126,7 @@ test('silence is the time without progress, over all items that are none, and wi
     onSilent: () => void (isSilent = true),
   }
   const read: string[] = []
-  for await (const item of unlessSilent(items(), watch)) {
+  for await (const item of untilSilent(items(), watch)) {
     read.push(item)
     nowMs += 5_000
     if (read.length === 4) late.resolve()

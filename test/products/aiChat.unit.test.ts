@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { tokensPerMessage } from '../../src/pricing/tokenCount.ts'
 import { silentLog } from '../../src/machine/log.ts'
-import { usageOf } from '../../src/products/chat/chatUsage.ts'
+import { chatUsage } from '../../src/products/chat/chatUsage.ts'
 import { createChatServer } from '../../src/products/chat/server/chatServer.ts'
 import type { Endpoint } from '../../src/product/endpoint.ts'
 import type { Outcome } from '../../src/product/product.ts'
@@ -53,7 +53,7 @@ test.each([
 test('a server that reports more than is possible is believed up to the bytes of the messages and the limit of the reply', () => {
   const order = { messages: [{ role: 'user' as const, content: 'hello' }], tokensMax: 64, reply: 'Hi' }
   const used = (promptTokens: number, completionTokens: number) =>
-    usageOf({ ...order, reported: { promptTokens, completionTokens, totalTokens: null } })
+    chatUsage({ ...order, reported: { promptTokens, completionTokens, totalTokens: null } })
   expect(used(1e9, 1e9)).toEqual({ input: 5 + 4 * tokensPerMessage, output: 64, isEstimated: false })
   expect(used(7, 2)).toEqual({ input: 7, output: 2, isEstimated: false })
 })

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { assert } from '@tollbook/core/assert'
-import { usageOf } from '../../src/products/chat/chatUsage.ts'
+import { chatUsage } from '../../src/products/chat/chatUsage.ts'
 import { eventData } from '../../src/products/chat/server/eventStream.ts'
 import type { Usage } from '../../src/pricing/meteredPrice.ts'
 import { first, message, openChat, openChatServers, openCompletions, resetChat, says } from '../support/chatFixture.ts'
@@ -98,7 +98,7 @@ test('a stream that breaks off is counted by the texts that were sent, and a who
 
 test('an estimate is at most the tokens that the reply may have', () => {
   const none = { promptTokens: null, completionTokens: 5, totalTokens: null }
-  const estimated = usageOf({ messages: [], tokensMax: 2, reply: 'x'.repeat(100), reported: none })
+  const estimated = chatUsage({ messages: [], tokensMax: 2, reply: 'x'.repeat(100), reported: none })
   expect(estimated).toEqual({ input: 0, output: 2, isEstimated: true })
 })
 

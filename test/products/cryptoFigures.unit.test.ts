@@ -57,9 +57,9 @@ describe('the figures of a coin', () => {
   })
 
   test('name at most ten other coins, and the id in place of a name with markup', () => {
-    const { detail } = judge({ name: 'A <b>' })()
-    expect(detail).toMatchObject({ name: 'bitcoin', alternatives: figures.others.slice(0, 10) })
-    expect(judge({ others: [] })().detail).not.toHaveProperty('alternatives')
+    const { meta } = judge({ name: 'A <b>' })()
+    expect(meta).toMatchObject({ name: 'bitcoin', alternatives: figures.others.slice(0, 10) })
+    expect(judge({ others: [] })().meta).not.toHaveProperty('alternatives')
   })
 })
 

@@ -28,10 +28,10 @@ describe('CoinGecko', () => {
   test('is read as the sample expects, and asked for all who bear the symbol', async () => {
     server.answer(sampleAnswer('coingecko/markets-btc'))
     const begun = server.asked.length
-    const { data, asOfMs, detail } = await coinGecko().ask(query('BTC'))
+    const { data, asOfMs, meta } = await coinGecko().ask(query('BTC'))
     expect(data).toEqual(okOf('coingecko/markets-btc'))
     expect(new Date(asOfMs).toISOString()).toBe('2026-11-20T12:49:21.599Z')
-    expect(detail).toEqual({ id: 'bitcoin', name: 'Bitcoin', currency: 'USD', change24hPercentValue: -0.95302 })
+    expect(meta).toEqual({ id: 'bitcoin', name: 'Bitcoin', currency: 'USD', change24hPercentValue: -0.95302 })
     const asked = server.asked[begun]
     expect(asked?.url.pathname).toBe('/api/v3/coins/markets')
     expect(Object.fromEntries(asked?.url.searchParams ?? [])).toMatchObject({ vs_currency: 'usd', symbols: 'btc' })
@@ -81,8 +81,8 @@ describe('CoinGecko', () => {
         one({ id: 'stranger', symbol: 'abcd', market_cap_rank: 1 }),
       ]),
     )
-    const { detail } = await coinGecko().ask(query('ABC'))
-    expect(detail).toMatchObject({ id: 'busier-twin', alternatives: ['twin', 'second', 'unranked'] })
+    const { meta } = await coinGecko().ask(query('ABC'))
+    expect(meta).toMatchObject({ id: 'busier-twin', alternatives: ['twin', 'second', 'unranked'] })
   })
 
   test.each([
@@ -92,13 +92,13 @@ describe('CoinGecko', () => {
     ['more than a name', 'X'.repeat(65)],
   ])('a name with %s is not repeated: the id stands for it', async (_what, name) => {
     server.answer(json([one({ name })]))
-    const { detail, details } = await coinGecko().ask(query('ABC'))
-    expect([detail?.['name'], details?.['name']]).toEqual(['x', 'x'])
+    const { meta, details } = await coinGecko().ask(query('ABC'))
+    expect([meta?.['name'], details?.['name']]).toEqual(['x', 'x'])
   })
 
   test('a name in any script is repeated as it is', async () => {
     server.answer(json([one({ name: 'नमस्ते & Co. ₿ 1.0' })]))
-    expect((await coinGecko().ask(query('ABC'))).detail).toMatchObject({ name: 'नमस्ते & Co. ₿ 1.0' })
+    expect((await coinGecko().ask(query('ABC'))).meta).toMatchObject({ name: 'नमस्ते & Co. ₿ 1.0' })
   })
 
   test('an id with markup is neither sold nor listed', async () => {
@@ -113,7 +113,7 @@ describe('CoinGecko', () => {
         one({ id: 'uniswap', symbol: 'uni', market_cap_rank: 40 }),
       ]),
     )
-    expect((await coinGecko().ask(query('UNI'))).detail).toMatchObject({ id: 'uniswap', alternatives: ['impostor'] })
+    expect((await coinGecko().ask(query('UNI'))).meta).toMatchObject({ id: 'uniswap', alternatives: ['impostor'] })
     server.answer(json([one({ id: 'impostor', symbol: 'uni', market_cap_rank: 1 })]))
     expect(await kindOf(coinGecko().ask(query('UNI')))).toBe('incomplete')
   })
@@ -121,7 +121,7 @@ describe('CoinGecko', () => {
   test('a malformed item costs a listed coin nothing, and an unlisted symbol its answer: it may be the best ranked', async () => {
     const odd = [null, one({ id: 7, symbol: 'uni' }), one({ id: 'x', symbol: 'uni', current_price: 'much' })]
     server.answer(json([...odd, one({ id: 'uniswap', symbol: 'uni' })]))
-    expect((await coinGecko().ask(query('UNI'))).detail).toMatchObject({ id: 'uniswap' })
+    expect((await coinGecko().ask(query('UNI'))).meta).toMatchObject({ id: 'uniswap' })
     server.answer(json([one({ market_cap_rank: {} }), one({ id: 'second', market_cap_rank: 900 })]))
     expect(await kindOf(coinGecko().ask(query('ABC')))).toBe('bad_payload')
   })

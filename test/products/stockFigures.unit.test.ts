@@ -73,10 +73,10 @@ describe('the figures of a share', () => {
     stockObservation(query(symbol), { ...figures, ...more })
 
   test('in pence are all in pounds', () => {
-    const { details, data, detail } = observe({ currency: 'GBX' }, 'VOD.L')
+    const { details, data, meta } = observe({ currency: 'GBX' }, 'VOD.L')
     expect(details).toEqual({ currency: 'GBP', previousClose: 2, open: 2.1, high: 2.6, low: 2.05 })
     expect(data).toMatchObject({ price: 2.5, change: '+0.50', changePercent: '+25.0%' })
-    expect(detail).toMatchObject({ currency: 'GBP', quotedIn: 'GBX', previousClose: 2, changeValue: 0.5 })
+    expect(meta).toMatchObject({ currency: 'GBP', quotedIn: 'GBX', previousClose: 2, changeValue: 0.5 })
   })
 
   test.each<[string, Partial<StockFigures>, string | undefined]>([

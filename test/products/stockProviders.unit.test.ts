@@ -31,7 +31,7 @@ describe('Yahoo', () => {
     const observation = await yahoo().ask(query('AAPL'))
     expect(observation.data).toEqual(okOf(sample))
     expect(isoOf(observation)).toBe('2026-11-19T21:00:00.000Z')
-    expect(observation.detail).toEqual({
+    expect(observation.meta).toEqual({
       currency: 'USD',
       previousClose: 266.19,
       changeValue: 1.25,
@@ -53,7 +53,7 @@ describe('Yahoo', () => {
     [1795222801, 'CLOSED'],
   ])('at %d the market is %s', async (seconds, state) => {
     server.answer(meta('regularMarketTime', seconds))
-    expect((await yahoo(seconds * 1_000 + 1).ask(query('AAPL'))).detail).toMatchObject({ marketState: state })
+    expect((await yahoo(seconds * 1_000 + 1).ask(query('AAPL'))).meta).toMatchObject({ marketState: state })
   })
 
   test('of the day before is not sold when the market has been open for half an hour', async () => {
@@ -70,9 +70,9 @@ describe('Yahoo', () => {
     const pence = withField(['chart', 'result', 0, 'meta', 'currency'], 'GBp')
     const symbol = withField(['chart', 'result', 0, 'meta', 'symbol'], 'VOD.L')
     server.answer(sampleAnswer(sample, (body) => pence(symbol(body))))
-    const { data, detail } = await yahoo().ask(query('VOD.L'))
+    const { data, meta } = await yahoo().ask(query('VOD.L'))
     expect(data).toMatchObject({ price: 2.6744, change: '+0.01', changePercent: '+0.5%', volume: 45018260 })
-    expect(detail).toMatchObject({ currency: 'GBP', quotedIn: 'GBp', previousClose: 2.6619 })
+    expect(meta).toMatchObject({ currency: 'GBP', quotedIn: 'GBp', previousClose: 2.6619 })
   })
 
   test.each([
@@ -80,7 +80,7 @@ describe('Yahoo', () => {
     ['KWF', 'KWD', 0.26744],
   ])('in %s is returned in %s', async (quoted, currency, price) => {
     server.answer(meta('currency', quoted))
-    expect(await yahoo().ask(query('AAPL'))).toMatchObject({ data: { price }, detail: { currency, quotedIn: quoted } })
+    expect(await yahoo().ask(query('AAPL'))).toMatchObject({ data: { price }, meta: { currency, quotedIn: quoted } })
   })
 
   test('a share without a trade today is sold with a volume of zero, and a fund has none', async () => {
@@ -186,16 +186,16 @@ describe('EODHD', () => {
     const observation = await eodhd().ask(query('AAPL'))
     expect(observation.data).toEqual(okOf(sample))
     expect(isoOf(observation)).toBe('2026-11-19T21:00:00.000Z')
-    expect(observation.detail).toMatchObject({ currency: 'USD', delayedByMinutes: 15 })
+    expect(observation.meta).toMatchObject({ currency: 'USD', delayedByMinutes: 15 })
     expect(observation.details).toMatchObject({ open: 266.5, high: 270.71, low: 265.32, previousClose: 266.19 })
     expect(`${lastUrl()?.pathname}${lastUrl()?.search}`).toBe('/api/real-time/AAPL.US?api_token=KEY&fmt=json')
   })
 
   test('of London is in pence, which are returned in pounds', async () => {
     server.answer(field('code', 'VOD.LSE'))
-    const { data, detail } = await eodhd().ask(query('VOD.L'))
+    const { data, meta } = await eodhd().ask(query('VOD.L'))
     expect(data).toMatchObject({ price: 2.6744, change: '+0.01' })
-    expect(detail).toMatchObject({ currency: 'GBP', quotedIn: 'GBX' })
+    expect(meta).toMatchObject({ currency: 'GBP', quotedIn: 'GBX' })
   })
 
   test('is not asked for an exchange whose currency it does not name', async () => {
@@ -246,7 +246,7 @@ describe('Twelve Data', () => {
     const observation = await twelveData().ask(query('AAPL'))
     expect(observation.data).toEqual(okOf(sample))
     expect(isoOf(observation)).toBe('2026-11-19T21:00:00.000Z')
-    expect(observation.detail).toMatchObject({ currency: 'USD', exchange: 'NASDAQ', marketState: 'CLOSED' })
+    expect(observation.meta).toMatchObject({ currency: 'USD', exchange: 'NASDAQ', marketState: 'CLOSED' })
     expect(lastUrl()?.search).toBe('?symbol=AAPL&apikey=KEY')
   })
 

@@ -89,7 +89,7 @@ test('a provider for which no time is left is not asked, and its failure is not 
 test('providers that failed are named as silent, and those that do not cover the item are not', async () => {
   const { ask } = open({ a: price, b: 'not_covered', c: 'timeout', d: price })
   const { observation } = await ask()
-  expect(observation.detail).toMatchObject({ agreement: { kind: 'agreed', silent: ['c'] } })
+  expect(observation.meta).toMatchObject({ agreement: { kind: 'agreed', silent: ['c'] } })
 })
 
 test('more than 20 fields that differ are named by their family', async () => {
@@ -103,7 +103,7 @@ test('more than 20 fields that differ are named by their family', async () => {
     })
     Object.assign(stage.policy.tolerances, { volume: { percent: 1 } })
     const { observation } = await stage.ask()
-    const { agreement } = Object(observation.detail)
+    const { agreement } = Object(observation.meta)
     return agreement.differed[0].fields
   }
   expect(await differed(21)).toEqual(['volume'])

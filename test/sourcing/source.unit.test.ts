@@ -57,7 +57,7 @@ function provider(fixture: ProviderFixture, name: keyof typeof servers, timeoutM
         if (typeof body !== 'object' || body === null || !('price' in body) || typeof body.price !== 'number')
           throw new UpstreamFailure('incomplete', 'no price')
         const ageMs = 'ageMs' in body && typeof body.ageMs === 'number' ? body.ageMs : 1_000
-        return { data: { price: body.price }, asOfMs: fixture.clock.nowMs() - ageMs, detail: { id: query } }
+        return { data: { price: body.price }, asOfMs: fixture.clock.nowMs() - ageMs, meta: { id: query } }
       }),
   }
 }

@@ -1,4 +1,4 @@
-import { errorBody, errorText } from '@tollbook/core/wire'
+import { errorBody, errorMessage } from '@tollbook/core/wire'
 import { docsOf } from './errorCode.ts'
 import type { PendingPayment } from './pendingPayment.ts'
 
@@ -90,6 +90,6 @@ function said({ lastAnswer }: PaymentErrorParts): string {
   if (lastAnswer === undefined) return ''
   const { status, code, body } = lastAnswer
   const { data } = errorBody.pick({ error: true }).safeParse(body)
-  const text = data === undefined ? '' : `: ${errorText(data.error)}`
+  const text = data === undefined ? '' : `: ${errorMessage(data.error)}`
   return `; the service said ${status}${code === undefined ? '' : ` ${code}`}${text}`
 }

@@ -14,7 +14,7 @@ export const tokenSourceText = z.string().regex(/^https:\/\/[!-~]{1,300}$/, 'mus
 /** Error text for people. Products in OpenAI's wire format have the text in `message`. */
 const errorMember = z.union([z.string(), z.looseObject({ message: z.string() })])
 
-export function errorText(error: z.infer<typeof errorMember>): string {
+export function errorMessage(error: z.infer<typeof errorMember>): string {
   return typeof error === 'string' ? error : error.message
 }
 

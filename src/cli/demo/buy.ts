@@ -5,7 +5,7 @@ import { PaymentError, PaymentUnspent } from '@tollbook/client/paymentError'
 import type { PaymentProgress } from '@tollbook/client/paymentProgress'
 import { assertPresent } from '@tollbook/core/assert'
 import { Fault } from '@tollbook/core/fault'
-import { errorBody, errorText } from '@tollbook/core/wire'
+import { errorBody, errorMessage } from '@tollbook/core/wire'
 import { type DemoDeps, type DemoSpending, expectThat } from './demoDeps.ts'
 
 /** The order is sent as a POST if it has a body, and as a GET otherwise. */
@@ -78,5 +78,5 @@ export async function buy({ order, onEvent }: DemoPurchase, name: string): Promi
 
 function reasonOf(status: number, body: unknown): string {
   const { data } = errorBody.safeParse(body)
-  return data === undefined ? `HTTP ${status}` : `${status} ${data.code}, ${errorText(data.error)}`
+  return data === undefined ? `HTTP ${status}` : `${status} ${data.code}, ${errorMessage(data.error)}`
 }

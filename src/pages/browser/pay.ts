@@ -10,7 +10,7 @@ import { toBase64Url, utf8Bytes } from '@tollbook/core/bytes'
 import { systemClock } from '@tollbook/core/clock'
 import { sha256 } from '@tollbook/core/digest'
 import { randomToken } from '@tollbook/core/id'
-import { errorText, receiptBody, type SaleBody } from '@tollbook/core/wire'
+import { errorMessage, receiptBody, type SaleBody } from '@tollbook/core/wire'
 import { send, wordsOf } from './api.ts'
 import { all, element, one, oneOf } from './element.ts'
 import { fillFrom, type Order, readOrder, requestOf } from './form.ts'
@@ -212,7 +212,7 @@ async function takeArrival({ order, key, secret, shownAtMs }: Code): Promise<Sto
 async function requestPrice(order: Order, wallet: string): Promise<void> {
   const response = await ask(order, { 'x-wallet-address': wallet })
   const { pricing, burnInfo, error } = await response.json()
-  if (response.status !== 402) throw new Error(errorText(error))
+  if (response.status !== 402) throw new Error(errorMessage(error))
   // The page's transaction always has the price of this product, so refuse another endpoint.
   if (pricing.endpoint !== path)
     throw new Error(`This page does not sell ${pricing.endpoint}. Leave the model empty, or buy with a program.`)
@@ -252,7 +252,7 @@ async function deliver({ name, payment }: StoredPayment): Promise<void> {
     // Any other error leaves the payment valid. For example, the item does not exist, or a node shows the balance after
     // the payment, but not yet the payment.
     if (code === 'INVALID_PAYMENT') localStorage.removeItem(name)
-    throw new Error(errorText(error))
+    throw new Error(errorMessage(error))
   }
   await show(await saleOf(response), wallet)
   localStorage.removeItem(name)

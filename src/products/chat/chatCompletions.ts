@@ -153,7 +153,7 @@ function replyOf({ reply, model, finishReason, usage, stoppedBy }: ChatReply, he
     object: 'chat.completion',
     model,
     choices: [{ index: 0, message: { role: 'assistant', content: reply }, finish_reason: reasonOf(finishReason) }],
-    ...usageOf(usage),
+    ...usageMembers(usage),
   }
   const said = stoppedBy === undefined ? completion : { ...completion, stoppedBy }
   const bytes = Buffer.from(JSON.stringify(said))
@@ -165,7 +165,7 @@ function reasonOf(finishReason: string): string {
   return finishReason === 'unknown' ? 'stop' : finishReason
 }
 
-function usageOf({ promptTokens, completionTokens, totalTokens }: ChatUsage) {
+function usageMembers({ promptTokens, completionTokens, totalTokens }: ChatUsage) {
   if (promptTokens === null || completionTokens === null || totalTokens === null) return {}
   return { usage: { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens } }
 }
@@ -182,7 +182,7 @@ function eventsOf(order: Order, { model, ...head }: ReplyHead & { readonly model
     end: ({ finishReason, usage, stoppedBy }) =>
       [
         choice({}, reasonOf(finishReason), stoppedBy === undefined ? {} : { stoppedBy }),
-        ...(hasUsage ? [chunk([], usageOf(usage))] : []),
+        ...(hasUsage ? [chunk([], usageMembers(usage))] : []),
         event('[DONE]'),
       ].join(''),
   }

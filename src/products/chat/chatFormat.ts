@@ -8,8 +8,8 @@ import {
   type Chat,
   type ChatDeps,
   coverageOf,
+  createChat,
   cutOff,
-  openChat,
   type ReplyParts,
   rulesOf,
   supplyOf,
@@ -18,7 +18,7 @@ import {
   whyChatUnavailable,
 } from './chatTurn.ts'
 import { charactersPerToken } from '../../pricing/tokenCount.ts'
-import { affordableTokens, countInput, usageOf } from './chatUsage.ts'
+import { affordableTokens, chatUsage, countInput } from './chatUsage.ts'
 import type { ChatEnd, ChatReply, ChatRequest, ChatTurn, ChatUsage } from './server/chatRequest.ts'
 import type { Job, Meta, Outcome, Raw, Value } from '../../product/product.ts'
 import type { ProductHandler } from '../../product/productDefinition.ts'
@@ -49,7 +49,7 @@ export interface ReplyEvents {
 
 export function openChatIn<Order extends Json>(format: ChatFormat<Order>) {
   return (deps: ChatDeps): ProductHandler<Order> => {
-    const chat = openChat(deps)
+    const chat = createChat(deps)
     const modelOf = (order: Order) => format.turnOf(order).model
     return {
       ...supplyOf(chat),
@@ -82,7 +82,7 @@ async function deliver<Order>({ chat, format }: ChatIn<Order>, order: Order, job
     const { reply, usage: reported } = answered.answer
     return {
       ...format.replyOf(endOf(answered.answer, request), headOf(answered.source)),
-      usage: usageOf({ ...request, reply, reported }),
+      usage: chatUsage({ ...request, reply, reported }),
     }
   }
   const answered = await askStreamed(chat, request, job)
@@ -91,7 +91,7 @@ async function deliver<Order>({ chat, format }: ChatIn<Order>, order: Order, job
   const head = headOf(source)
   const written: Written = { reply: '', reported: cutOff(parts.model).usage }
   const chunks = bytesOf(chat, { parts, written, request }, format.eventsOf(order, { ...head, model: parts.model }))
-  const usageSoFar = () => usageOf({ ...request, ...written })
+  const usageSoFar = () => chatUsage({ ...request, ...written })
   return { kind: 'stream', contentType: 'text/event-stream; charset=utf-8', chunks, meta: head.meta, usageSoFar }
 }
 

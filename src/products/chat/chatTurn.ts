@@ -1,7 +1,7 @@
 import type { Clock } from '@tollbook/core/clock'
 import type { ChatEnd, ChatReply, ChatRequest, ChatTurn } from './server/chatRequest.ts'
 import type { ChatServer } from './server/chatServer.ts'
-import { waitWithin } from '../../outbound/unlessSilent.ts'
+import { waitWithin } from '../../outbound/untilSilent.ts'
 import { UpstreamFailure } from '../../product/upstreamFailure.ts'
 import type { ModelPrices } from '../../pricing/modelPrices.ts'
 import type { Failure, Job } from '../../product/product.ts'
@@ -31,7 +31,7 @@ export interface Chat extends ChatDeps {
   readonly liveness: Liveness
 }
 
-export function openChat(deps: ChatDeps): Chat {
+export function createChat(deps: ChatDeps): Chat {
   return { ...deps, liveness: createLiveness(deps, deps.chatServers.map(probedServer)) }
 }
 

@@ -11,7 +11,7 @@ import { findShortage, refuseShortage, wasShortBefore } from './checkBalance.ts'
 import type { FirstPresentations } from './firstPresentation.ts'
 import type { Settled, SettleQuestion } from '../../paywall/rail.ts'
 import type { SolanaProof } from './solanaProof.ts'
-import { checkAccounts, isUnseen, type SubmitDeps, type Submitted, submitTransaction } from './submitTransaction.ts'
+import { checkAccounts, isUnseen, type SubmitDeps, type SubmitOutcome, submitTransaction } from './submitTransaction.ts'
 
 export interface SettleDeps extends SubmitDeps {
   readonly first: FirstPresentations
@@ -99,7 +99,7 @@ async function settleTransaction(
 async function settleSubmitted(
   deps: SettleDeps,
   limits: SettleLimits,
-  question: TransactionQuestion & { readonly submitted: Submitted },
+  question: TransactionQuestion & { readonly submitted: SubmitOutcome },
 ): Promise<Verdict> {
   const { proof, order, transaction, submitted } = question
   const { isSent } = submitted
@@ -116,7 +116,7 @@ async function settleSubmitted(
 }
 
 /** Sends a recorded transaction again, unless a node has it or no block can include it any more. */
-async function sendAgain(deps: SettleDeps, question: TransactionQuestion): Promise<Submitted | Refusal> {
+async function sendAgain(deps: SettleDeps, question: TransactionQuestion): Promise<SubmitOutcome | Refusal> {
   const { proof, order, payment, transaction } = question
   const first = await deps.first.find({ reference: proof.reference, wallet: order.wallet })
   const finding = await find(deps, question, { bound: first?.bound })

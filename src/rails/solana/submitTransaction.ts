@@ -52,7 +52,7 @@ export function checkAccounts(
   return undefined
 }
 
-export interface Submitted {
+export interface SubmitOutcome {
   /**
    * True if the transaction was sent, by this service or by the caller. False if the nodes returned no certain result,
    * which is not a verdict.
@@ -72,7 +72,7 @@ export interface Submitted {
  * no rehearsal, and a transaction with a durable nonce is not sent. A refusal means that this call has not sent the
  * transaction.
  */
-export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal> {
+export async function submitTransaction(deps: SubmitDeps, submission: Submission): Promise<SubmitOutcome | Refusal> {
   const { transaction, payment } = submission
   // Do not send a transaction with a durable nonce. It could be withheld and sent a year later, so it is accepted only
   // after it has landed.
@@ -114,7 +114,7 @@ function refuseInProgress(): Refusal {
  * transaction must be rehearsed first. The receiving node rehearses it. If that node refuses it, the payment is pending
  * until its absence is proven, because its intent is recorded.
  */
-async function sendUnrehearsed(deps: SubmitDeps, submission: Submission): Promise<Submitted | Refusal | undefined> {
+async function sendUnrehearsed(deps: SubmitDeps, submission: Submission): Promise<SubmitOutcome | Refusal | undefined> {
   const { proof, order, transaction } = submission
   const { knownPayers } = deps
   if (proof.secret === undefined || knownPayers?.has(order.wallet) !== true) return undefined
@@ -138,7 +138,7 @@ async function judgeFailure(
   deps: SubmitDeps,
   { order, payment, transaction }: Submission,
   first: Extract<Simulation, { readonly outcome: 'would_fail' }>,
-): Promise<Submitted | Refusal> {
+): Promise<SubmitOutcome | Refusal> {
   const shortage = await findShortage(deps, order, first.slot)
   if (isRefusal(shortage)) return shortage
   const last = shortage === undefined ? await deps.chain.simulate(transaction) : first

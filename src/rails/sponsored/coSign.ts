@@ -74,12 +74,12 @@ const closedRetrySeconds = 60
 
 type UnsignedDeps = Omit<CoSignDeps, 'ledger' | 'chain' | 'first'>
 
-export interface UnsignedPayment {
+export interface PricedPayment {
   readonly sponsored: SponsoredTransaction
   readonly chosen: ChosenPrice
 }
 
-export async function judgeUnsigned(deps: UnsignedDeps, question: CoSignQuestion): Promise<UnsignedPayment | Refusal> {
+export async function judgeUnsigned(deps: UnsignedDeps, question: CoSignQuestion): Promise<PricedPayment | Refusal> {
   const sponsored = await judgeOffer(deps, question)
   if (isRefusal(sponsored)) return sponsored
   const chosen = await choose(deps, question)

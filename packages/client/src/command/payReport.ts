@@ -7,7 +7,7 @@ import { SpendingLimitExceeded } from '../spendingLimit.ts'
 import type { ReceiptVerdict } from '../verifyReceipt.ts'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { formatDecimal } from '@tollbook/core/money'
-import { errorBody, errorText } from '@tollbook/core/wire'
+import { errorBody, errorMessage } from '@tollbook/core/wire'
 import type { PayCommandDeps } from './commandDeps.ts'
 import { isConnectionFailure } from './payExit.ts'
 
@@ -41,7 +41,7 @@ export function reportAnswer({ stdout, stderr }: Streams, answer: ShownAnswer): 
 
 function refusalText(status: number, body: unknown): string {
   const { data } = errorBody.safeParse(body)
-  return data === undefined ? `the service answered ${status}` : `${status} ${data.code}: ${errorText(data.error)}`
+  return data === undefined ? `the service answered ${status}` : `${status} ${data.code}: ${errorMessage(data.error)}`
 }
 
 function textOf(data: unknown): string {

@@ -3,7 +3,7 @@ import type { Clock } from '@tollbook/core/clock'
 import { parseJson } from '@tollbook/core/json'
 import type { ChatEnd, ChatReply, ChatUsage } from './chatRequest.ts'
 import { eventData } from './eventStream.ts'
-import { unlessSilent } from '../../../outbound/unlessSilent.ts'
+import { untilSilent } from '../../../outbound/untilSilent.ts'
 import { UpstreamFailure } from '../../../product/upstreamFailure.ts'
 
 /*
@@ -64,7 +64,7 @@ export function readCompletion(
   if (reply.trim() === '') throw new UpstreamFailure('not_covered', `${label} gave an empty answer`)
   if (isJson && finishReason !== 'length' && !isJsonObject(reply))
     throw new UpstreamFailure('not_covered', `${label} gave an answer that is not a JSON object`)
-  return { reply, model: parsed.data.model ?? server.model, finishReason, usage: usageOf(parsed.data.usage) }
+  return { reply, model: parsed.data.model ?? server.model, finishReason, usage: readUsage(parsed.data.usage) }
 }
 
 function textOf(given: z.infer<typeof content>): string {
@@ -105,18 +105,18 @@ export async function* readStream(
   const { label } = server
   // The decoder joins a surrogate pair that the server splits between chunks, and replaces a lone half.
   const decoder = new TextDecoder('utf-16le', { ignoreBOM: true })
-  const end = { model: server.model, finishReason: undefined as string | undefined, usage: usageOf(undefined) }
+  const end = { model: server.model, finishReason: undefined as string | undefined, usage: readUsage(undefined) }
   let held = ''
   let [hasText, isSilent, isRefused] = [false, false, false]
   const limitMs = () => (hasText ? silentMsMax : timeoutMs)
   const onSilent = () => void (isSilent = true)
-  for await (const read of unlessSilent(chunksOf(label, body), { clock, limitMs, isProgress, onSilent })) {
+  for await (const read of untilSilent(chunksOf(label, body), { clock, limitMs, isProgress, onSilent })) {
     if (read === 'done') {
       end.finishReason ??= 'unknown'
       break
     }
     if (read.model !== undefined) end.model = read.model
-    if (read.usage !== null && read.usage !== undefined) end.usage = usageOf(read.usage)
+    if (read.usage !== null && read.usage !== undefined) end.usage = readUsage(read.usage)
     const [choice] = read.choices
     end.finishReason ??= choice?.finish_reason ?? undefined
     isRefused ||= (choice?.delta?.refusal ?? '') !== ''
@@ -164,7 +164,7 @@ function readChunk(label: string, data: string): Chunk {
   return parsed.data
 }
 
-function usageOf(given: z.infer<typeof usage>): ChatUsage {
+function readUsage(given: z.infer<typeof usage>): ChatUsage {
   const promptTokens = given?.prompt_tokens ?? null
   const completionTokens = given?.completion_tokens ?? null
   const sum = promptTokens === null || completionTokens === null ? null : promptTokens + completionTokens

@@ -101,7 +101,7 @@ export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): O
     details: detailsOf({ ...figures, name }),
     figures: { price, change24h: changePercent, volume24h, marketCap },
     asOfMs,
-    detail: {
+    meta: {
       id,
       name,
       currency: 'USD',

@@ -136,7 +136,7 @@ export function stockObservation({ symbol, ticker }: StockQuery, figures: StockF
     },
     asOfMs,
     ...(doubt === undefined ? {} : { doubt }),
-    detail: {
+    meta: {
       currency: whole,
       ...(isPart ? { quotedIn: currency } : {}),
       previousClose: rounded(inWhole(previousClose)),

@@ -195,7 +195,7 @@ function observationOf(
     asOfMs: timeMs,
     fetchedAtMs,
     isContinuous: isContinued({ timeMs, celsius, humidityPercent }, steps),
-    detail: { kind: 'forecast', attribution: 'Data from MET Norway (CC BY 4.0)' },
+    meta: { kind: 'forecast', attribution: 'Data from MET Norway (CC BY 4.0)' },
   }
 }
 

@@ -125,7 +125,7 @@ function readReport(reply: Reply, asked: WeatherQuery): Observation<WeatherRepor
   return {
     data: reportOf({ celsius, humidityPercent, description, air: airOf(now, unit), steps }),
     asOfMs,
-    detail: { kind: 'forecast', attribution: 'Weather data by Open-Meteo.com (CC BY 4.0)' },
+    meta: { kind: 'forecast', attribution: 'Weather data by Open-Meteo.com (CC BY 4.0)' },
   }
 }
 
