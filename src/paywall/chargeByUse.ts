@@ -80,21 +80,19 @@ export function priceWithin(
 
 interface RefusedDebit {
   readonly order: Pick<Order, 'inputUnits'>
-  readonly settlement: Pick<Settlement, 'debit' | 'price' | 'priceList'>
+  readonly settlement: Pick<Settlement, 'price'>
 }
 
 /**
  * For an order with a price by use, adds the budget and the output that the balance covers, so that the caller can send
  * a smaller order.
  */
-export async function explainShortage(
-  deps: MeteringDeps,
-  { order: { inputUnits: input }, settlement }: RefusedDebit,
+export function explainShortage(
+  metering: Metering | undefined,
+  { order: { inputUnits: input }, settlement: { price } }: RefusedDebit,
   refusal: Refusal,
-): Promise<Refusal> {
-  const metering = isTabRefusal(refusal) ? await meteringOf(deps, settlement) : undefined
+): Refusal {
   if (!isTabRefusal(refusal) || metering === undefined || input === undefined) return refusal
-  const { price } = settlement
   const { tab } = refusal
   const maxMicroUsd = microUsdWithin(tab.balanceBaseUnits, price)
   const output = outputWithin(metering.price, { input, budgetMicroUsd: maxMicroUsd }) ?? 0

@@ -13,7 +13,7 @@ import type { PaymentChange, PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Fulfilment } from '../payment/receipt.ts'
 import type { Settlement } from '../payment/settlement.ts'
 import type { Failure, HandlerFailure, LimitedDeposit, Raw, Value } from '../product/product.ts'
-import { chargeWithin, explainShortage, type MeteringDeps, meteringOf } from './chargeByUse.ts'
+import { chargeWithin, explainShortage, type Metering, type MeteringDeps, meteringOf } from './chargeByUse.ts'
 import type { ClaimedPayment } from './paidRequest.ts'
 import { answerBytesMax, storeRaw, tooLong } from './rawFormat.ts'
 import type { AttemptOutcome } from './runHandler.ts'
@@ -34,6 +34,8 @@ export interface Claim {
   readonly attemptId: string
   /** State on which fulfilment and release are decided. Their appends conflict if another attempt has changed it. */
   readonly payment: PaymentState
+  /** Undefined unless a debit pays a price by use. */
+  readonly metering: Metering | undefined
   readonly idempotency?: PaymentChange['idempotency']
 }
 
@@ -60,6 +62,7 @@ export async function claimPayment(
   const { reference } = settlement
   const attemptId = newId('attempt')
   const keyed = key === undefined ? {} : { idempotency: { wallet, key, orderDigest } }
+  const metering = await meteringOf(deps, settlement)
   let before = payment
   for (let tries = 1; tries <= triesMax; tries++) {
     const nowMs = deps.clock.nowMs()
@@ -68,11 +71,11 @@ export async function claimPayment(
     const appended = await deps.ledger.append({ reference, before, ...decision, nowMs, ...keyed })
     switch (appended.outcome) {
       case 'appended':
-        return { order, settlement, attemptId, payment: appended.after, ...keyed }
+        return { order, settlement, attemptId, payment: appended.after, metering, ...keyed }
       case 'idempotency_key_reused':
         return refuseReusedKey()
       case 'refused':
-        return explainShortage(deps, { order, settlement }, appended.refusal)
+        return explainShortage(metering, { order, settlement }, appended.refusal)
       case 'conflict': {
         const now = await deps.ledger.lookUp({ reference, wallet, orderDigest, idempotencyKey: key })
         // Another attempt has claimed or delivered this order meanwhile. A retry gets its answer, but a new decision
@@ -88,7 +91,7 @@ export async function claimPayment(
   throw new Fault('the payment kept changing while it was being claimed', { retryable: true })
 }
 
-export function claimedPayment({ order, settlement, payment }: Claim): ClaimedPayment {
+export function claimedPayment({ order, settlement, payment }: Omit<ClaimQuestion, 'idempotencyKey'>): ClaimedPayment {
   const isFirst = 'attempt' in payment && payment.attempt === 1
   const { price, quoteId, debit } = settlement
   // A debit only holds its price, and a failed request or a smaller use returns it.
@@ -146,9 +149,10 @@ export async function fulfil(
   { answerDigest, storedAnswer: answerJson, usage, deposit }: Delivery,
 ): Promise<Fulfilment | Refusal> {
   const { ledger, clock } = deps
-  const { order, attemptId, payment: before, settlement: held, idempotency } = claim
+  const { order, attemptId, payment: before, settlement: held, metering, idempotency } = claim
   const { reference } = held
-  const charged = usage === undefined ? {} : await chargedBy(deps, held, usage)
+  const charged =
+    usage === undefined || metering === undefined ? {} : { charged: chargeWithin(held.price, metering, usage), usage }
   const delivery = { attemptId, orderDigest: order.digest, answerDigest, ...charged }
   const decision = decideFulfil(before, deposit === undefined ? delivery : { ...delivery, deposit })
   if (decision === undefined) return refuseOvertaken()
@@ -171,11 +175,6 @@ export async function fulfil(
   const settlement = 'settlement' in after ? after.settlement : held
   const balance = tabBalanceBaseUnits === undefined ? {} : { tabBalanceBaseUnits }
   return { settlement, endpoint: order.endpoint, attemptId, recordedAtMs, ...leaf, ...balance }
-}
-
-async function chargedBy(deps: MeteringDeps, held: Settlement, usage: Usage) {
-  const metering = await meteringOf(deps, held)
-  return metering === undefined ? {} : { charged: chargeWithin(held.price, metering, usage), usage }
 }
 
 /** A failed attempt leaves the proof usable (I4), unless it was the last. Throws the error of a broken handler. */

@@ -4,10 +4,10 @@ import { Fault } from '@tollbook/core/fault'
 import type { Order } from '../payment/payment.ts'
 import type { Settlement } from '../payment/settlement.ts'
 import type { Failure, Job, CheckedOrder, Raw, Stream, Value } from '../product/product.ts'
-import { type MeteringDeps, meteringOf } from './chargeByUse.ts'
+import type { Metering } from './chargeByUse.ts'
 import { checkRaw } from './rawFormat.ts'
 
-export interface HandlerDeps extends MeteringDeps {
+export interface HandlerDeps {
   readonly clock: Clock
   /** Shorter than the lease, so that an attempt has ended before another attempt can take over. */
   readonly handlerTimeoutMs: number
@@ -27,7 +27,8 @@ export type AttemptOutcome =
 
 export interface ClaimedRun extends Pick<Job, 'requestId'> {
   readonly order: Pick<Order, 'wallet'>
-  readonly settlement: Pick<Settlement, 'reference' | 'debit' | 'priceList' | 'price'>
+  readonly settlement: Pick<Settlement, 'reference' | 'price'>
+  readonly metering: Pick<Metering, 'price'> | undefined
 }
 
 /** Always returns an outcome, so that every claim ends. */
@@ -41,9 +42,8 @@ export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: 
     () => undefined,
   )
   try {
-    const { requestId, order, settlement } = run
+    const { requestId, order, settlement, metering } = run
     const { reference: payment, price } = settlement
-    const metering = await meteringOf(deps, settlement)
     const metered =
       metering === undefined ? {} : { metered: { price: metering.price, budgetMicroUsd: price.priceMicroUsd } }
     const job = { requestId, payer: order.wallet, payment, price, ...metered, signal: late.signal }

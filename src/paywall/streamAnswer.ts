@@ -3,7 +3,6 @@ import { isRefusal, type Refusal } from '@tollbook/core/refusal'
 import { decideBreak, decideStart } from '../payment/attempt.ts'
 import type { SignedReceipt } from '../payment/receipt.ts'
 import type { Dispatch, StreamedAnswer } from './answer.ts'
-import { meteringOf } from './chargeByUse.ts'
 import { type Claim, type ClaimDeps, fulfil, recordRelease, refuseOvertaken } from './claim.ts'
 import type { HandlerDeps, RunningStream } from './runHandler.ts'
 import { dispatchOf, type ReceiptDeps } from './sendReceipt.ts'
@@ -95,11 +94,11 @@ interface Sealed {
  */
 async function finish(deps: StreamDeps, claim: Claim, stream: EndedStream): Promise<Sealed> {
   const { reader, hasLeft } = stream
-  const { payment, attemptId, settlement } = claim
+  const { payment, attemptId, settlement, metering } = claim
   const { reference } = settlement
   const { attemptsMax, log } = deps
   try {
-    const isByUse = stream.usageSoFar !== undefined && (await meteringOf(deps, settlement)) !== undefined
+    const isByUse = stream.usageSoFar !== undefined && metering !== undefined
     if (hasLeft && isByUse) reader.abort()
     else while ((await reader.next()) !== undefined);
     if (hasLeft) log.info({ event: 'caller_left_stream', reference, bytes: reader.bytes() })

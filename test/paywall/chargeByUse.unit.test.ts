@@ -123,20 +123,21 @@ test('a hold is the listed price within the bounds, and is refused below one uni
   expect(await hold(4_999n, {}), 'the answer cannot end early').toMatchObject({ reason: 'tab_limit' })
 })
 
-test('a shortage says how much output the balance covers, and only for a price by use', async () => {
+test('a shortage says how much output the balance covers, and only for a price by use', () => {
   const tab = { id: debit.tab }
   const empty = refuseEmptyTab({ tab, price, balanceBaseUnits: 2_000_000n })
-  const settlement = { debit, price, priceList: 3 }
-  const explained = await explainShortage(listWith(), { order, settlement }, empty)
+  const settlement = { price }
+  const metering = { price: byUse, split: defaultSplit }
+  const explained = explainShortage(metering, { order, settlement }, empty)
   expect(explained).toMatchObject({ tab: { affordable: { maxMicroUsd: 2_000n, output: 250 } } })
   expect(chargeOf(byUse, { input: 1_000, output: 250 })).toBe(2_000n)
   const poor = refuseEmptyTab({ tab, price, balanceBaseUnits: 1_000n })
-  expect(await explainShortage(listWith(), { order, settlement }, poor)).toMatchObject({
+  expect(explainShortage(metering, { order, settlement }, poor)).toMatchObject({
     tab: { affordable: { output: 0 } },
   })
-  expect(await explainShortage(listWith(), { order: {}, settlement }, empty)).toBe(empty)
-  expect(await explainShortage({}, { order, settlement }, empty)).toBe(empty)
+  expect(explainShortage(metering, { order: {}, settlement }, empty)).toBe(empty)
+  expect(explainShortage(undefined, { order, settlement }, empty)).toBe(empty)
   const limit = refuse('INVALID_PAYMENT', 'too much for this day')
-  expect(await explainShortage(listWith(), { order, settlement }, limit)).toBe(limit)
+  expect(explainShortage(metering, { order, settlement }, limit)).toBe(limit)
   expect(isRefusal(explained)).toBe(true)
 })

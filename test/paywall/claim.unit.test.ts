@@ -76,16 +76,16 @@ test.each([
 ])('attempt %i with a payment earns its caller something: %s', (attempt, isFirst) => {
   const claim = { version: 3, settlement, endpoint: order.endpoint, isFinal: false, leaseMs: 1 }
   const payment = { ...claim, phase: 'claimed', attempt, attemptId: 'a', leaseUntilMs: nowMs } as const
-  const claimed = claimedPayment({ order, settlement, payment, attemptId: 'a' })
+  const claimed = claimedPayment({ order, settlement, payment })
   const { priceMicroUsd } = settlement.price
   expect(claimed).toEqual({ payer: order.wallet, priceMicroUsd, isFirst, isQuoted: true })
   const unquoted = { ...settlement, quoteId: undefined }
-  expect(claimedPayment({ order, settlement: unquoted, payment, attemptId: 'a' }).isQuoted).toBe(false)
+  expect(claimedPayment({ order, settlement: unquoted, payment }).isQuoted).toBe(false)
 })
 
 test('a debit earns its caller nothing by its hold, because a failed request returns the hold', () => {
   const keys = { signed: undefined, bearerHash: 'ab'.repeat(32), orderDigest: order.digest }
   const debit = { tab: '4uQeVj5tqViQh7yWWGStvk', number: 1n, deposit: reference, lifecycle: 0, ...keys }
-  const claim = { order, settlement: { ...settlement, debit }, payment: unknownPayment, attemptId: 'a' }
+  const claim = { order, settlement: { ...settlement, debit }, payment: unknownPayment }
   expect(claimedPayment(claim).priceMicroUsd).toBe(0n)
 })

@@ -22,7 +22,7 @@ import { heldClock } from '../jobs/jobFixture.ts'
 import { order, referenceNumber, settlementOf } from '../payment/paymentStory.ts'
 import { sampleReceipt } from './sampleReceipt.ts'
 import { scriptedRail } from './scriptedRail.ts'
-import { unusedLedger } from './unusedLedger.ts'
+import { unused, unusedLedger } from './unusedLedger.ts'
 
 /* Claims that end: an answer at once, or a stream. `changes` lists the appends after the claim. */
 
@@ -125,9 +125,9 @@ test('the bounds of a deposit are checked by the ledger with its delivery', asyn
   expect(changes[1]).toMatchObject({ limits, events: [{}, { kind: 'TabToppedUp', tab }] })
 })
 
-test('a debit by use is charged for its use, also in the receipt', async () => {
+test('a debit by use is charged for its use by the list that was read for its claim, also in the receipt', async () => {
   const { deps, claim, changes } = await claimed(debited)
-  const sale = await deliver(deps, claim, { ...value, usage: used })
+  const sale = await deliver({ ...deps, listNumber: unused }, claim, { ...value, usage: used })
   assert(!isRefusal(sale), 'it is delivered')
   expect(sale.fulfilment.settlement).toMatchObject({
     usage: used,

@@ -27,6 +27,7 @@ function openStand(deliver: (job: Job) => Promise<Outcome>) {
     requestId: 'request_1',
     order: { wallet: sampleAddress() },
     settlement: { reference: sampleReference(), price: samplePrice() },
+    metering: undefined,
   }
   const ending = runHandler(
     { clock, handlerTimeoutMs: 700 },
