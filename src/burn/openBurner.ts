@@ -1,6 +1,6 @@
 import { type BurnAccounts, createBurnKey, readBurnAccounts } from '../chain/burnTransaction.ts'
 import { type Chain, openChain } from '../chain/openChain.ts'
-import { tokenAccountOf } from '../chain/payoutTransaction.ts'
+import { tokenAccountOf } from '../chain/walletTerms.ts'
 import { postJson } from '../outbound/postJson.ts'
 import type { Clock } from '@tollbook/core/clock'
 import type { Ed25519Signer } from '@tollbook/core/ed25519'

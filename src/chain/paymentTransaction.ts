@@ -3,7 +3,7 @@ import { PublicKey, TransactionInstruction, TransactionMessage, VersionedTransac
 import type { Address } from '@tollbook/core/address'
 import { memoProgram } from '@tollbook/core/programs'
 import type { PaymentContent } from '../payment/paymentContent.ts'
-import { tokenAccountOf } from './payoutTransaction.ts'
+import { tokenAccountOf } from './walletTerms.ts'
 
 /** Burn, memo and transfer are one transaction, so they land together or not at all. The payer signs it. */
 export function buildPaymentTransaction(content: PaymentContent): Uint8Array {

@@ -1,15 +1,11 @@
-import {
-  createAssociatedTokenAccountIdempotentInstruction,
-  createTransferCheckedInstruction,
-  getAssociatedTokenAddressSync,
-} from '@solana/spl-token'
+import { createAssociatedTokenAccountIdempotentInstruction, createTransferCheckedInstruction } from '@solana/spl-token'
 import { Keypair, PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { assertPresent } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import { memoProgram } from '@tollbook/core/programs'
 import type { PaymentTerms } from '../payment/settlement.ts'
 import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
-import { addressOfKey } from './accountStates.ts'
+import { tokenAccountOf } from './walletTerms.ts'
 
 /** A payout transaction lands or fails as a whole. */
 export interface PayoutOrder {
@@ -24,14 +20,6 @@ export interface PayoutOrder {
   readonly blockhash: string
   /** Pays the network fee and the rent of new token accounts. */
   readonly feePayer: Address
-}
-
-export function tokenAccountOf(
-  { mint, tokenProgram }: Pick<PaymentTerms, 'mint' | 'tokenProgram'>,
-  wallet: Address,
-): Address {
-  const [token, program] = [new PublicKey(mint), new PublicKey(tokenProgram)]
-  return addressOfKey(getAssociatedTokenAddressSync(token, new PublicKey(wallet), true, program))
 }
 
 /** The result is unsigned, so that a multisig or `signPayout` can sign it. */

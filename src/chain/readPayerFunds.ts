@@ -1,7 +1,7 @@
 import type { Address } from '@tollbook/core/address'
 import type { PayerFunds } from '../payment/payerFunds.ts'
 import type { Chain } from './openChain.ts'
-import { tokenAccountOf } from './payoutTransaction.ts'
+import { tokenAccountOf } from './walletTerms.ts'
 
 /**
  * A frozen account counts as empty, because it cannot pay. The service reads the funds before it requests the wallet's

@@ -14,7 +14,7 @@ import type {
   SponsorPolicy,
   SponsorProblem,
 } from '../payment/sponsoredTransaction.ts'
-import { tokenAccountOf } from './payoutTransaction.ts'
+import { tokenAccountOf } from './walletTerms.ts'
 import { decodeTransaction, readTransaction } from './transactionBytes.ts'
 
 /*

@@ -1,5 +1,5 @@
 import { readAddress } from '@tollbook/core/address'
-import { tokenAccountOf } from '../chain/payoutTransaction.ts'
+import { tokenAccountOf } from '../chain/walletTerms.ts'
 import type { TabConfig } from '../config/tabConfig.ts'
 import { walletsOf } from '../settings/settingPeriods.ts'
 import { tabWalletName } from '../settings/walletSettings.ts'

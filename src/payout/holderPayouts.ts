@@ -1,5 +1,5 @@
 import { readHolders } from '../chain/readHolders.ts'
-import { tokenAccountOf } from '../chain/payoutTransaction.ts'
+import { tokenAccountOf } from '../chain/walletTerms.ts'
 import { shareOf } from '../accounting/account.ts'
 import { planHolderPayout } from '../accounting/holderPlan.ts'
 import { type HolderSnapshot, readSnapshot, snapshotDigest, snapshotText } from '../accounting/holderSnapshot.ts'

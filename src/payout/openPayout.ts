@@ -1,6 +1,7 @@
 import { openChain, type Chain } from '../chain/openChain.ts'
 import { openPayoutWallets, type PayoutWallets } from './payoutWallets.ts'
-import { signPayout, tokenAccountOf } from '../chain/payoutTransaction.ts'
+import { signPayout } from '../chain/payoutTransaction.ts'
+import { tokenAccountOf } from '../chain/walletTerms.ts'
 import { matchPayout } from './matchPayout.ts'
 import type { PayoutPlan } from '../accounting/payoutPlan.ts'
 import { type DollarSetting, dollarOfMint } from '../payment/dollar.ts'

@@ -1,5 +1,5 @@
 import type { Chain } from '../chain/openChain.ts'
-import { tokenAccountOf } from '../chain/payoutTransaction.ts'
+import { tokenAccountOf } from '../chain/walletTerms.ts'
 import type { PayoutPlan } from '../accounting/payoutPlan.ts'
 import type { Address } from '@tollbook/core/address'
 import type { Clock } from '@tollbook/core/clock'

@@ -1,7 +1,7 @@
 import type { Receiver } from '../accounting/planPayout.ts'
 import type { ChainAccount } from '../chain/accountStates.ts'
 import type { Chain } from '../chain/openChain.ts'
-import { tokenAccountOf } from '../chain/payoutTransaction.ts'
+import { tokenAccountOf } from '../chain/walletTerms.ts'
 import type { Address } from '@tollbook/core/address'
 import type { Database } from '../store/database.ts'
 import { findPaidWallets } from '../store/payoutStore.ts'

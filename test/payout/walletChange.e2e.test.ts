@@ -8,7 +8,7 @@ import { openPayout, type Payout } from '../../src/payout/openPayout.ts'
 import { valueWithOverlap } from '../../src/settings/settingPeriods.ts'
 import { silentLog } from '../../src/machine/log.ts'
 import { openSettingChanges } from '../../src/store/settingChanges.ts'
-import { tokenAccountOf } from '../../src/chain/payoutTransaction.ts'
+import { tokenAccountOf } from '../../src/chain/walletTerms.ts'
 import {
   accountOf,
   addressOf,
