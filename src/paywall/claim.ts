@@ -1,23 +1,20 @@
 import { assertNever } from '@tollbook/core/assert'
-import { canonicalJson } from '@tollbook/core/canonicalJson'
 import type { Clock } from '@tollbook/core/clock'
-import { sha256Hex } from '@tollbook/core/digest'
 import { describeError, Fault } from '@tollbook/core/fault'
 import { newId } from '@tollbook/core/id'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
 import type { Log } from '../machine/log.ts'
 import { decideClaim, decideFulfil, decideRelease } from '../payment/attempt.ts'
-import type { FailureReason, Usage } from '../payment/events/attemptEvents.ts'
+import type { FailureReason } from '../payment/events/attemptEvents.ts'
 import type { Order, PaymentDecision, PaymentState } from '../payment/payment.ts'
 import type { PaymentChange, PaymentLedger } from '../payment/paymentLedger.ts'
 import type { Fulfilment } from '../payment/receipt.ts'
 import type { Settlement } from '../payment/settlement.ts'
-import type { Failure, HandlerFailure, LimitedDeposit, Raw, Value } from '../product/product.ts'
+import type { Failure, HandlerFailure } from '../product/product.ts'
 import { chargeWithin, explainShortage, type Metering, type MeteringDeps, meteringOf } from './chargeByUse.ts'
 import type { ClaimedPayment } from './paidRequest.ts'
-import { answerBytesMax, storeRaw, tooLong } from './rawFormat.ts'
+import type { WholeAnswer } from './rawFormat.ts'
 import type { AttemptOutcome } from './runHandler.ts'
-import type { Sale } from './sendReceipt.ts'
 
 export interface ClaimDeps extends MeteringDeps {
   readonly clock: Clock
@@ -110,33 +107,9 @@ export function refuseReusedKey(): Refusal {
   )
 }
 
-/**
- * Records the delivery of the answer. Releases the payment instead if the answer is too long to store, because the
- * payer could not get the answer again.
- */
-export async function deliver(deps: ClaimDeps, claim: Claim, answer: Value | Raw): Promise<Sale | Refusal> {
-  const raw = answer.kind === 'raw' ? answer : undefined
-  const answerJson =
-    answer.kind === 'raw' ? storeRaw(answer, answer.bytes) : canonicalJson({ data: answer.data, meta: answer.meta })
-  if (raw === undefined && Buffer.byteLength(answerJson) > answerBytesMax)
-    return release(deps, claim, { kind: 'failed', code: 'UPSTREAM_FAILED', message: tooLong })
-  const fulfilment = await fulfil(deps, claim, {
-    answerDigest: sha256Hex(raw?.bytes ?? answerJson),
-    storedAnswer: answerJson,
-    usage: answer.usage,
-    ...(answer.kind === 'delivered' ? { deposit: answer.deposit } : {}),
-  })
-  return isRefusal(fulfilment)
-    ? fulfilment
-    : { answerJson, fulfilment, replayed: false, ...(raw === undefined ? {} : { raw }) }
-}
-
-export interface Delivery {
-  readonly answerDigest: string
-  /** The answer can be repeated from this text. Undefined if a stream is too long to store. */
-  readonly storedAnswer: string | undefined
-  readonly usage: Usage | undefined
-  readonly deposit?: LimitedDeposit | undefined
+export interface Delivery extends Pick<WholeAnswer, 'answerDigest' | 'usage' | 'deposit'> {
+  /** Undefined if a stream is too long to store. */
+  readonly answerJson: string | undefined
 }
 
 /**
@@ -146,7 +119,7 @@ export interface Delivery {
 export async function fulfil(
   deps: ClaimDeps,
   claim: Claim,
-  { answerDigest, storedAnswer: answerJson, usage, deposit }: Delivery,
+  { answerDigest, answerJson, usage, deposit }: Delivery,
 ): Promise<Fulfilment | Refusal> {
   const { ledger, clock } = deps
   const { order, attemptId, payment: before, settlement: held, metering, idempotency } = claim

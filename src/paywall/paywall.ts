@@ -9,7 +9,7 @@ import { issueOffer, type OfferDeps, unpriced } from './issueOffer.ts'
 import { type LookUpDeps, lookUpPayment } from './lookUpPayment.ts'
 import { mayUse } from '../payment/paymentUse.ts'
 import { isFinal } from '../payment/payment.ts'
-import { type ClaimDeps, claimedPayment, claimPayment, deliver, release } from './claim.ts'
+import { type ClaimDeps, claimedPayment, claimPayment, fulfil, release } from './claim.ts'
 import { type HandlerDeps, runHandler } from './runHandler.ts'
 import { startStream } from './streamAnswer.ts'
 import { sendReceipt, type SignReceipt } from './sendReceipt.ts'
@@ -84,8 +84,9 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     if (outcome.kind === 'failed' || outcome.kind === 'broken') return await release(deps, claim, outcome)
 
     // Commit a complete answer before it is sent, so that its delivery is in the ledger (I26).
-    const sale = await deliver(deps, claim, outcome)
-    return isRefusal(sale) ? sale : await sendReceipt({ ...deps, rail }, sale)
+    const fulfilment = await fulfil(deps, claim, outcome)
+    if (isRefusal(fulfilment)) return fulfilment
+    return await sendReceipt({ ...deps, rail }, { ...outcome, fulfilment, replayed: false })
   } catch (error) {
     // The outcome is unknown, and the proof stays valid. Do not return a 402, because the caller could pay again (I8).
     if (!(error instanceof Fault && error.retryable)) throw error

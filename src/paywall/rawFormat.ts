@@ -1,23 +1,50 @@
 import { z } from 'zod'
 import { canonicalJson } from '@tollbook/core/canonicalJson'
+import { sha256Hex } from '@tollbook/core/digest'
 import type { Fulfilment, SignedReceipt } from '../payment/receipt.ts'
-import type { Failure, Raw } from '../product/product.ts'
+import type { Failure, Raw, Value } from '../product/product.ts'
 import { asciiJson, type Described, receiptHeader, receiptLocation, sampleHeader, streamEnd } from './streamFormat.ts'
 
-export type StoredRaw = Omit<Raw, 'kind'>
+type StoredRaw = Omit<Raw, 'kind'>
 
-/** Bounds each answer in bytes, because the service stores it for its payer. Streams have the same limit. */
-export const answerBytesMax = 8 * 1024 * 1024
-export const tooLong = `the answer is longer than ${answerBytesMax} bytes`
+/** An answer in the form in which it is stored. */
+export interface WholeAnswer {
+  readonly kind: 'whole'
+  /** Canonical JSON of `{data, meta}`, or the text that `storeRaw` returned. */
+  readonly answerJson: string
+  readonly answerDigest: string
+  /** Saves parsing `answerJson`. Undefined for an answer in an envelope, and for a replay. */
+  readonly raw?: StoredRaw
+  readonly usage: Value['usage']
+  readonly deposit?: Value['deposit']
+}
+
+// Bounds each answer in bytes, because the service stores it for its payer. Streams have the same limit.
+const answerBytesMax = 8 * 1024 * 1024
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Returns a failure if the answer is too long. Throws if a header cannot be sent, which is a bug of the product. */
-export function checkRaw(raw: Raw): Raw | Failure {
-  if (raw.bytes.length > answerBytesMax) return { kind: 'failed', code: 'UPSTREAM_FAILED', message: tooLong }
+/** Returns a failure if the answer is too long to store. Throws if it cannot be sent, which is a bug of the product. */
+export function wholeAnswer(answer: Value | Raw): WholeAnswer | Failure {
+  if (answer.kind === 'raw') return wholeRaw(answer)
+  const { data, meta, usage, deposit } = answer
+  const answerJson = canonicalJson({ data, meta })
+  if (Buffer.byteLength(answerJson) > answerBytesMax) return tooLong
+  return { kind: 'whole', answerJson, answerDigest: sha256Hex(answerJson), usage, deposit }
+}
+
+function wholeRaw(raw: Raw): WholeAnswer | Failure {
+  const { bytes, usage } = raw
+  if (bytes.length > answerBytesMax) return tooLong
   for (const [name, value] of Object.entries({ ...raw.headers, 'content-type': raw.contentType }))
     if (!headerName.test(name) || !headerValue.test(value)) throw new TypeError(`${name} is not a valid header`)
-  return raw
+  return { kind: 'whole', answerJson: storeRaw(raw, bytes), answerDigest: sha256Hex(bytes), raw, usage }
+}
+
+const tooLong: Failure = {
+  kind: 'failed',
+  code: 'UPSTREAM_FAILED',
+  message: `the answer is longer than ${answerBytesMax} bytes`,
 }
 
 // Headers that a product must not set: they frame the message, control proxies or browsers, or belong to the service.

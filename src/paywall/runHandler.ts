@@ -3,9 +3,9 @@ import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import type { Order } from '../payment/payment.ts'
 import type { Settlement } from '../payment/settlement.ts'
-import type { Failure, Job, CheckedOrder, Raw, Stream, Value } from '../product/product.ts'
+import type { Failure, Job, CheckedOrder, Stream } from '../product/product.ts'
 import type { Metering } from './chargeByUse.ts'
-import { checkRaw } from './rawFormat.ts'
+import { type WholeAnswer, wholeAnswer } from './rawFormat.ts'
 
 export interface HandlerDeps {
   readonly clock: Clock
@@ -19,8 +19,7 @@ export interface RunningStream extends Omit<Stream, 'chunks'> {
 
 /** `broken`: the handler threw an error that is not a `Fault`, which is a bug. */
 export type AttemptOutcome =
-  | Value
-  | Raw
+  | WholeAnswer
   | RunningStream
   | Failure
   | { readonly kind: 'broken'; readonly error: unknown }
@@ -49,8 +48,8 @@ export async function runHandler(deps: HandlerDeps, ordered: CheckedOrder, run: 
     const job = { requestId, payer: order.wallet, payment, price, ...metered, signal: late.signal }
     const delivery = ordered.deliver(job)
     const outcome = await Promise.race([delivery, deadline.then(() => tooLate(handlerTimeoutMs))])
-    if (outcome.kind === 'raw') return checkRaw(outcome)
-    if (outcome.kind !== 'stream') return outcome
+    if (outcome.kind === 'failed') return outcome
+    if (outcome.kind !== 'stream') return wholeAnswer(outcome)
     const source = { chunks: outcome.chunks, abort: () => late.abort() }
     return { ...outcome, reader: createStreamReader(clock, source, { ...streamBounds, timeMaxMs: handlerTimeoutMs }) }
   } catch (error) {

@@ -9,7 +9,7 @@ import type { SignJws } from '@tollbook/core/compactJws'
 import { distributionOf } from '../pricing/splitSetting.ts'
 import { inclusionProofOf } from './inclusionProof.ts'
 import type { PaymentRail } from './rail.ts'
-import { rawBody, rawHeaders, readStoredRaw, type StoredRaw } from './rawFormat.ts'
+import { rawBody, rawHeaders, readStoredRaw, type WholeAnswer } from './rawFormat.ts'
 
 /** Ed25519 is deterministic, so the same receipt and key always produce the same JWS. */
 export type SignReceipt = (fulfilment: Fulfilment) => Promise<SignedReceipt>
@@ -56,11 +56,7 @@ function reissueOf({ isAccepted, nowMs }: SignerDeps, { recordedAtMs }: Fulfilme
   return { reissuedAtMs }
 }
 
-export interface Sale {
-  /** Canonical JSON of `{data, meta}`, whose digest is in the ledger, or the text that `storeRaw` returned. */
-  readonly answerJson: string
-  /** Saves parsing `answerJson`. Undefined for an answer in an envelope, and for a replay. */
-  readonly raw?: StoredRaw
+export interface Sale extends Pick<WholeAnswer, 'answerJson' | 'raw'> {
   readonly fulfilment: Fulfilment
   readonly replayed: boolean
 }

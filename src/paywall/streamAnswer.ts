@@ -103,10 +103,10 @@ async function finish(deps: StreamDeps, claim: Claim, stream: EndedStream): Prom
     else while ((await reader.next()) !== undefined);
     if (hasLeft) log.info({ event: 'caller_left_stream', reference, bytes: reader.bytes() })
     const stored = reader.stored()
-    const storedAnswer = stored === undefined ? undefined : storeRaw(stream, stored)
+    const answerJson = stored === undefined ? undefined : storeRaw(stream, stored)
     const fulfilment = await fulfil(deps, claim, {
       answerDigest: reader.digest(),
-      storedAnswer,
+      answerJson,
       usage: stream.usageSoFar?.(),
     })
     if (isRefusal(fulfilment)) throw new Overtaken('another attempt took over while this answer was sent')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkRaw, rawBody, rawHeaders, readStoredRaw, storeRaw } from '../../src/paywall/rawFormat.ts'
+import { rawBody, rawHeaders, readStoredRaw, storeRaw, wholeAnswer } from '../../src/paywall/rawFormat.ts'
 import type { Raw } from '../../src/product/product.ts'
 import { referenceNumber, settlementOf } from '../payment/paymentStory.ts'
 import { sampleReceipt } from './sampleReceipt.ts'
@@ -62,8 +62,8 @@ test('headers that are too long for a proxy are left out, so that every paid ans
 describe('an answer is refused before it is recorded', () => {
   test('if it is too long, and then it is not sold', () => {
     const bytes = Buffer.alloc(8 * 1024 * 1024 + 1)
-    expect(checkRaw({ ...raw, bytes })).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
-    expect(checkRaw({ ...raw, bytes: bytes.subarray(1) })).toMatchObject({ kind: 'raw' })
+    expect(wholeAnswer({ ...raw, bytes })).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+    expect(wholeAnswer({ ...raw, bytes: bytes.subarray(1) })).toMatchObject({ kind: 'whole' })
   })
 
   test.each([
@@ -72,7 +72,7 @@ describe('an answer is refused before it is recorded', () => {
     [{ headers: { 'a b': '1' } }, 'a b'],
     [{ headers: { place: '\u{1f680}' } }, 'place'],
   ])('if a header cannot be sent: %j', (more, name) => {
-    expect(() => checkRaw({ ...raw, ...more })).toThrow(`${name} is not a valid header`)
+    expect(() => wholeAnswer({ ...raw, ...more })).toThrow(`${name} is not a valid header`)
   })
 })
 

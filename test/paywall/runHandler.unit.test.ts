@@ -2,9 +2,9 @@ import { Fault } from '@tollbook/core/fault'
 import { sampleAddress, samplePrice, sampleReference } from '../store/samplePayment.ts'
 import { expect, test } from 'vitest'
 import { runHandler } from '../../src/paywall/runHandler.ts'
-import type { Job, Outcome } from '../../src/product/product.ts'
+import type { Job, Outcome, Value } from '../../src/product/product.ts'
 
-const value: Outcome = {
+const value: Value = {
   kind: 'delivered',
   data: {},
   meta: { source: 'test', asOf: '2026-11-22T00:00:00.000Z', cached: false },
@@ -43,7 +43,7 @@ test('a handler that is in time is answered, and its deadline is no longer waite
     jobs.push(job)
     return Promise.resolve(value)
   })
-  expect(await ending).toBe(value)
+  expect(await ending).toMatchObject({ kind: 'whole', answerJson: expect.stringMatching(/^\{"data":\{\},"meta":/) })
   expect(slept).toMatchObject([{ durationMs: 700, signal: { aborted: true } }])
   expect(jobs).toMatchObject([{ requestId: 'request_1', signal: { aborted: false } }])
 })
@@ -79,6 +79,13 @@ test.each([
     throw thrown
   }
   expect(await openStand(deliver).ending).toMatchObject(outcome)
+})
+
+test.each([
+  ['that is too long in bytes fails', 'é'.repeat(4.5 * 1024 * 1024), { kind: 'failed', code: 'UPSTREAM_FAILED' }],
+  ['without a canonical text is a bug, and ends as one', '\ud800', { kind: 'broken' }],
+])('an answer %s', async (_, data, outcome) => {
+  expect(await openStand(async () => ({ ...value, data })).ending).toMatchObject(outcome)
 })
 
 test('a stream can be stopped after the handler has returned it', async () => {
