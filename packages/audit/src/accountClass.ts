@@ -40,7 +40,7 @@ export const accountClasses: readonly AccountClass[] = [
   { class: 'exposed_contra', prefix: 'Memo:ExposedContra', isExact: true, ...debt },
 ]
 
-/** Returns the class of an account. Undefined if no event of this ledger can use the account. */
+/** Returns the class of an account. Undefined if the name belongs to no class. */
 export function classOf(account: string): AccountClass | undefined {
   return accountClasses.find(({ prefix, isExact }) =>
     isExact ? account === prefix : account.startsWith(prefix) && account !== prefix,

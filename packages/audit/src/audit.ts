@@ -28,7 +28,7 @@ export interface AuditOptions {
     | { readonly kind: 'export'; readonly path: string }
   /** Keys that may sign checkpoints. If empty, the audit compares the roots, and no signature counts as verified. */
   readonly verifierKeys: readonly VerifierKey[]
-  /** Checkpoints that the auditor stored. They detect a rewrite by someone who has the key. */
+  /** Checkpoints that the auditor stored. They reveal a rewrite of the ledger, even by someone who has the signing key. */
   readonly ownCheckpoints: readonly GivenCheckpoint[]
   /** Without the snapshot of holders that a payout plan names, the audit cannot derive the lines of the plan. */
   readonly snapshots?: readonly HolderSnapshot[]
@@ -40,7 +40,10 @@ export interface AuditOptions {
   readonly clock: AuditClock
   readonly signal?: AbortSignal
   readonly onProgress?: (position: number, lastPosition: number) => void
-  /** Called with the RPC method when an answer of the node is slow, and before the retry of an unusable answer. */
+  /**
+   * Called with the RPC method when an answer of the node is slow, and before a request whose answer was unusable is
+   * sent again.
+   */
   readonly onNodeTrouble?: (method: string) => void
 }
 
@@ -51,7 +54,7 @@ export interface ChainQuestion extends Pick<ChainAuditOptions, 'paymentWallet' |
 
 /**
  * Replays the ledger from its first event, or from the end of the resume file, and reports the verdicts. Throws an
- * `AuditFault` if a source cannot be read.
+ * `AuditFault` if the audit cannot be carried out, and `AuditInterrupted` after an abort.
  */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
   const startedAtMs = options.clock.monotonicMs()

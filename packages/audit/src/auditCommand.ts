@@ -56,7 +56,8 @@ export async function runAuditCommand(argv: readonly string[], deps: AuditComman
     }
     const question = await readQuestion(read, deps)
     let isTroubleReported = false
-    // Report the first failed request, because retries may take minutes and the audit must not seem to hang.
+    // Report only the first slow or unusable answer. Without this message, the audit would seem to hang, because
+    // retries may take minutes.
     const onNodeTrouble = (method: string): void => {
       if (isTroubleReported) return
       isTroubleReported = true
@@ -121,8 +122,8 @@ async function readQuestion(args: AuditArguments, deps: AuditCommandDeps): Promi
   if (exportFile !== undefined && database !== undefined) {
     throw new UsageError('EXPORT: is given together with --database; audit one of them at a time')
   }
-  // The audit of an export needs the ledger's database only if `--chain` has no URL. That URL comes from the
-  // configuration of this machine's service.
+  // For an export, look up the ledger only if `--chain` has no URL. The URL then comes from the configuration of this
+  // machine's service.
   const needsLedger = exportFile === undefined || chain === true
   const ledger = needsLedger ? await deps.findLedger(database) : undefined
   return {

@@ -23,7 +23,7 @@ export interface AuditParts {
   readonly chain: ChainAudit | undefined
 }
 
-/** Results for tables that the database role may not be able to read. */
+/** Results of checks that some sources or database roles do not permit. */
 export interface TablesRead {
   readonly areKeysRead: boolean
   /** The comparison of the SQL functions. Undefined for an export, and if another release migrated the database. */
@@ -45,7 +45,8 @@ export async function auditDatabase(
     await replay.tiles.compare(source, false)
     await run.rest()
   }
-  // Save the state before the final checks, because the next audit has a later end.
+  // Save the state before the final checks. The next audit repeats these checks, because the ledger may then have more
+  // events.
   await run.end()
   await replay.tiles.compare(source, true)
   replay.finish()

@@ -1,4 +1,7 @@
-/** Thrown if the audit cannot be carried out, because a file, a database or a node cannot be read. It is not a verdict. */
+/**
+ * Thrown if the audit cannot be carried out, for example because a file, a database or a node cannot be read. It is not
+ * a verdict.
+ */
 export class AuditFault extends Error {
   override readonly name = 'AuditFault'
   /** True if the same call may succeed later without a change by the user. */

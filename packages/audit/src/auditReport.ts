@@ -9,7 +9,8 @@ import type { StoredTransactions } from './storedTransactions.ts'
 
 /**
  * `holds`: every check that was made passed. `broken`: a check failed. `not_re_checkable`: no check failed, but a part
- * can no longer be checked. `not_checked`: the checks were not requested, or their data was missing.
+ * could not be checked, for example because the node has pruned it. `not_checked`: the checks were not requested, or
+ * their data was missing.
  */
 export type VerdictStatus = 'holds' | 'broken' | 'not_re_checkable' | 'not_checked'
 

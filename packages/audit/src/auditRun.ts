@@ -49,7 +49,10 @@ export class AuditRun {
     checkpoints.compare(replay.tree, replay.recordedAtMs)
   }
 
-  /** Waits for pending checks and saves the state when it is due. Throws `AuditInterrupted` after an abort. */
+  /**
+   * Waits for the answers of the node, and while too many signature checks are pending. Saves the state when it is due,
+   * and after an abort. Throws `AuditInterrupted` after an abort.
+   */
   async rest(): Promise<void> {
     const { stored, chain, replay, onProgress, signal, clock, isResumable } = this.#deps
     await stored?.keepUp()
@@ -60,7 +63,10 @@ export class AuditRun {
     if (signal?.aborted === true) throw new AuditInterrupted(`interrupted after position ${replay.position}`)
   }
 
-  /** Waits for all pending signature checks, and saves the state for the next audit. Called after the last event. */
+  /**
+   * Waits for all pending signature checks. Saves the state for the next audit if there is a resume file. Called after
+   * the last event.
+   */
   async end(): Promise<void> {
     await (this.#deps.isResumable ? this.#save() : this.#deps.stored?.drain())
   }

@@ -46,7 +46,7 @@ export class AuditState implements Disposable {
     return new AuditState(database, () => rmSync(folder, { recursive: true, force: true }))
   }
 
-  /** Opens or creates the resume file. Throws an `AuditFault` for a damaged file or another version. */
+  /** Opens or creates the resume file. Throws an `AuditFault` if the file is damaged, or of another program or version. */
   static resume(path: string): AuditState {
     let database: DatabaseSync | undefined
     try {

@@ -37,7 +37,10 @@ export const auditedStream = z.object({
   tokenBurnMint: text,
   tokenBurnBaseUnits: sum,
   overpaidBaseUnits: sum,
-  /** Price of an answer that was started while the chain could still drop the payment. 0 when the exposure has ended. */
+  /**
+   * Price of an answer that was started while the chain could still drop the payment. 0 if no answer was started, and
+   * when the exposure has ended.
+   */
   exposedBaseUnits: sum,
   /** Time of the block in which the payment was verified. For a debit, the time at which its last attempt took effect. */
   blockTimeMs: count,

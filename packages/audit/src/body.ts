@@ -66,7 +66,7 @@ export function readMembers<T>(schema: z.ZodType<T>, value: unknown): T {
   throw new UnreadableBody(`${issue?.path.join('.') || 'the body'}: ${issue?.message}`)
 }
 
-/** `read` returns undefined if a string does not have the form. */
+/** Returns a schema for strings of this form. `read` returns undefined for any other string. */
 function formOf<T>(form: string, read: (text: string) => T | undefined) {
   return z.string().transform((text, context) => {
     const value = read(text)

@@ -19,11 +19,11 @@ export interface ChainFigures {
   dropped: number
   /** Transactions older than the oldest slot of the node. */
   pruned: number
-  /** Transactions in slots that did not become final, because the chain has stopped. */
+  /** Transactions in slots that did not become final while the audit waited. */
   notFinal: number
-  /** Transactions of the payment token account that were looked up in the ledger. */
+  /** Transactions of the payment token accounts that were looked up in the ledger. */
   lookedFor: number
-  /** Transfers to the account that are missing from the ledger but recent: a caller may still present them. */
+  /** Transfers to these accounts that are missing from the ledger but recent: a caller may still present them. */
   presentable: number
   /** Answers that can be judged only after all later events of the payment have been read. */
   readonly open: OpenQuestion[]
@@ -152,8 +152,8 @@ export class ChainAudit {
     if (landed === undefined) return
     if (hasFailed(landed)) return this.#leaveOpen({ signature, position, said: 'failed', slot: landed.slot })
     const message = await this.#findContradiction(landed, settlement)
-    // After a fork, the same transaction may land in another slot with different effects. A later event must then have
-    // reversed the payment.
+    // After a fork, the same transaction may land in another slot with different effects. Later events must then have
+    // reversed the payment, or have recorded the transaction as unmatched.
     if (message !== undefined && landed.slot !== slot)
       this.#leaveOpen({ signature, position, said: 'unpaid', slot: landed.slot, message })
     else if (message !== undefined) this.#contradict(signature, position, message)
@@ -237,7 +237,7 @@ export class ChainAudit {
     }
   }
 
-  /** Returns the transaction. If the chain does not have it, leaves the question open. */
+  /** Returns the transaction. If the chain does not have it, leaves the question open and returns undefined. */
   async #findLanded({ signature, slot, position }: RecordedTransaction): Promise<ChainTransaction | undefined> {
     const found = await this.#find({ signature, slot })
     if (found !== 'absent') return found
@@ -268,7 +268,7 @@ export class ChainAudit {
     else this.#judge(question, undefined)
   }
 
-  /** A later event of the payment, such as its reversal, may explain the difference. Otherwise it becomes a finding. */
+  /** Reports the difference, unless a later event of the payment, such as a reversal, explains it. */
   #judge(
     { signature, position, said, slot, message: instead }: OpenQuestion,
     payment: AuditedStream | undefined,

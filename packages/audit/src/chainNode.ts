@@ -14,7 +14,7 @@ export interface ChainNode {
   transaction(signature: string): Promise<ChainTransaction | undefined>
   /** Returns a page of signatures of the account's transactions, newest first, that are older than `before`. */
   signaturesOf(account: string, before: string | undefined): Promise<readonly AccountSignature[]>
-  /** Returns the oldest slot whose transactions the node has. An older one is pruned, not missing from the chain. */
+  /** Returns the oldest slot whose transactions the node has. The node has pruned the transactions of older slots. */
   firstSlot(): Promise<number>
   /** Waits until the slot is final. False if the slot does not become final. */
   untilFinal(slot: number): Promise<boolean>
@@ -120,7 +120,7 @@ const finalityPollsMax = 60
 
 /**
  * Creates the method `untilFinal`. After one slot that did not become final in time, later calls do not wait, because
- * the chain has stopped.
+ * the chain has probably stopped.
  */
 function createFinalityWait(deps: ChainNodeDeps): ChainNode['untilFinal'] {
   let pollsMax = finalityPollsMax
@@ -139,7 +139,7 @@ export const attemptsMax = 8
 const firstWaitMs = 500
 const waitMaxMs = 30_000
 export const timeoutMs = 30_000
-/** Time after which the command says that it waits, in milliseconds. */
+/** Time in milliseconds without an answer, after which `onTrouble` is called. */
 const slowMs = 5_000
 const answerBytesMax = 16 * 1024 * 1024
 

@@ -33,8 +33,8 @@ interface KeysSoFar {
 }
 
 /**
- * A resumed audit judges the checkpoints of the earlier audits again: it does not read them, and the resume file is
- * saved before the findings of the end.
+ * Stored in the resume file, because a resumed audit does not read these checkpoints again. Every audit judges them at
+ * its end, after the file was saved.
  */
 const keysSoFar = new StateDocument('checkpointKeys', (): KeysSoFar => ({ signed: new Map(), deferred: [] }))
 
@@ -42,8 +42,9 @@ const keysSoFar = new StateDocument('checkpointKeys', (): KeysSoFar => ({ signed
 const deferredMax = 100_000
 
 /**
- * Decides which keys may sign checkpoints. The auditor's keys are trusted. A recorded key is trusted if a trusted key
- * signed a tree that contains its event. A key must not sign events that were recorded after the key's period ended.
+ * Decides which keys may sign checkpoints. A recorded key is trusted if the auditor supplied it, or if a trusted
+ * recorded key signed a tree that contains its event. A key must not sign events that were recorded after the key's
+ * period ended.
  */
 export class CheckpointKeys {
   readonly #deps: CheckpointKeysDeps

@@ -36,7 +36,7 @@ const ed25519 = 1
 const keyIdBytes = 4
 const rootBytes = 32
 
-/** Undefined if the text is not a checkpoint in both formats. */
+/** Parses a checkpoint. Undefined if the text violates one of the two formats. */
 export function readCheckpoint(note: string): CheckpointNote | undefined {
   const split = note.lastIndexOf('\n\n')
   if (note.length > noteCharactersMax || split === -1) return undefined

@@ -34,13 +34,13 @@ export interface CheckpointFigures extends SignatureFigures {
   readonly skipped: number
 }
 
-/** Largest tree of a checkpoint that this audit and the audits of its resume file have compared. -1: none. */
+/** Size of the largest checkpoint that this audit, or an earlier audit of the resume file, has compared. -1: none. */
 const comparedSoFar = new StateDocument('comparedCheckpoints', () => ({ largestSize: -1 }))
 
 export interface CheckpointDeps extends CheckpointKeysDeps {
   /** Roots from an export or from files of the auditor. */
   readonly roots: readonly StatedRoot[]
-  /** Reads the next page of the checkpoints in the database, those larger than `afterSize`. Undefined for an export. */
+  /** Reads the next page of the stored checkpoints that are larger than `afterSize`. Undefined for an export. */
   readonly stored: ((afterSize: number) => Promise<readonly StatedRoot[]>) | undefined
 }
 
@@ -52,7 +52,7 @@ export class Checkpoints {
   #waiting: StatedRoot[]
   #storedUpto: number
   #allStoredRead: boolean
-  /** Size of the last tree whose root matched the stated one. A difference must be in a later event. */
+  /** Size of the last tree whose root matched a stated root. A resumed audit begins with the size of its resume file. */
   #agreedSize: number
 
   constructor(deps: CheckpointDeps, fromSize = 0) {
@@ -90,7 +90,10 @@ export class Checkpoints {
     }
   }
 
-  /** Reports the checkpoints that cover more events than the ledger has. Called after the last event. */
+  /**
+   * Reports the checkpoints that cover more events than the ledger has, and judges the keys. Called after the last
+   * event.
+   */
   async finish(tree: GrowingTree, recordedAtMs: number): Promise<void> {
     await this.load(Infinity)
     this.compare(tree, recordedAtMs)

@@ -4,9 +4,9 @@ import { AuditFault } from './auditFault.ts'
 /** Consecutive rows of a COPY, each in the binary format. */
 export type CopyBlock = readonly Buffer[]
 
-// Minimum size of a block in bytes, so that a block has hundreds of usual rows.
+// A block ends as soon as it has this number of bytes, so that it has hundreds of usual rows.
 const blockBytes = 512 * 1024
-// Maximum of blocks that wait for the reader. At this number, reading from the server pauses.
+// Number of waiting blocks at which reading from the server pauses.
 const waitingMax = 4
 const binaryHeaderBytes = 19
 const trailerBytes = 2

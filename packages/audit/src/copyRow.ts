@@ -10,7 +10,7 @@ const postgresEpochMs = 946_684_800_000
 const high = 2 ** 32
 const numericDigitBase = 10_000n
 const numericNegative = 0x4000
-// Result for null or a field of another type. It differs from every valid amount, because valid amounts are not
+// Result for null, NaN, an infinity or a fraction. It differs from every valid amount, because valid amounts are not
 // negative.
 const notAnAmount = -1n
 // Type numbers (oids) from pg_type.
@@ -84,7 +84,7 @@ export class CopyRow {
     return this.next() ? this.bytes.toString('utf8', this.start, this.end) : undefined
   }
 
-  /** Reads a name as Latin-1. Valid names are ASCII, and an invalid name only has to differ from them. */
+  /** Reads a hash or a name as Latin-1. Valid names are ASCII, and an invalid name only has to differ from them. */
   latin1(): string {
     if (!this.next()) return '(null)'
     return this.bytes.toString('latin1', this.start, this.end)

@@ -4,8 +4,8 @@ import type { AccountsByNumber } from './matchAccounts.ts'
 import type { RawEvent } from './rawEvent.ts'
 
 /**
- * Returns the query for the events after a position. The body follows the other columns, because the prefix of the leaf
- * hash overwrites the bytes before the body.
+ * Returns the query for the events after a position. Other columns precede the body, because hashing overwrites the
+ * `leafRoom` bytes before the body. These columns are read first.
  */
 export const eventsQuery = (afterPosition: number): string =>
   `select seq, stream, version, schema_version, recorded_at, effective_at, kind, debits, credits, amounts, body, leaf_hash

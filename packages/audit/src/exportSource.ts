@@ -34,7 +34,7 @@ export interface ExportSource extends AsyncDisposable {
   events(): AsyncGenerator<ExportLine>
 }
 
-/** A line of an export. The audit reports a line that cannot be parsed with its number, and continues. */
+/** A line of an export. If a line cannot be parsed, the audit reports its number and continues. */
 export type ExportLine =
   | { readonly kind: 'event'; readonly event: RawEvent }
   | { readonly kind: 'end'; readonly events: number }
@@ -44,7 +44,10 @@ export type ExportLine =
 // characters.
 const lineCharactersMax = 6 * 65_519 + 1_024
 
-/** Opens an export and reads its head. Throws an `AuditFault` if the first line is not the head of an export. */
+/**
+ * Opens an export and reads its head. Throws an `AuditFault` if the file cannot be read, or if the first line is not
+ * the head of an export.
+ */
 export async function openExport(path: string): Promise<ExportSource> {
   const lines = linesOf(path)
   const first = await lines.next()

@@ -7,7 +7,7 @@ export type Aspect = (typeof aspects)[number]
 export interface Finding {
   readonly aspect: Aspect
   readonly code: FindingCode
-  /** Position of the event with the error. Undefined for a row that belongs to no event. */
+  /** Position of the event with the error. Undefined for an error that belongs to no event, for example in a function. */
   readonly position: number | undefined
   readonly subject: string
   readonly message: string

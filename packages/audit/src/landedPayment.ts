@@ -83,8 +83,8 @@ export interface PaidAccount {
 }
 
 /**
- * Returns how the chain contradicts the recorded payment. Another slot alone does not count. Undefined if there is
- * none.
+ * Returns how the transaction on chain contradicts the recorded payment. Undefined if they agree. A different slot
+ * alone is not a contradiction.
  */
 export function contradictionOf(
   landed: ChainTransaction,
@@ -131,7 +131,10 @@ function ownMoves({ moves, accounts }: LandedMoves, wallet: string): readonly To
   })
 }
 
-/** Tokens that are minted in the same transaction, or balances that fall by less than the burn, would undo the burn. */
+/**
+ * Returns why the burn may have been undone: tokens were minted in the same transaction, or all balances together fell
+ * by less than the burn. Undefined if neither is the case.
+ */
 function findRestoredBurn({ moves, accounts }: LandedMoves, burnedBaseUnits: bigint): string | undefined {
   if (moves.some(({ kind }) => kind === 'mint')) return 'tokens were minted in the same transaction'
   const fallBaseUnits = -[...accounts.values()].reduce((sum, { changeBaseUnits }) => sum + changeBaseUnits, 0n)
@@ -151,7 +154,7 @@ export function sentTo({ moves, accounts }: LandedMoves, account: string): Reado
 
 /**
  * Returns the wallet that sent the largest amount to the service's own accounts, or several wallets if their amounts
- * are equal. Ignores transfers between these accounts.
+ * are equal. Empty if only minted tokens arrived. Ignores transfers between the service's accounts.
  */
 export function sendersTo({ moves, accounts }: LandedMoves, own: ReadonlySet<string>): ReadonlySet<string> {
   const sent = new Map<string, bigint>()

@@ -10,8 +10,8 @@ import type { Replay } from './replay.ts'
  * Compares the stored accounts and hourly tallies with the totals of the replay: balances, counts, classes and limits.
  */
 
-// Read limits and balances as text, because a limit may be null. `upto_seq` is the position of the last event that
-// moved the account.
+// Read limits and balances as text, as the replay stores them. A limit of null becomes ''. `upto_seq` is the position
+// of the last event that moved the account.
 const accountsQuery = `select a.id, a.mint, a.name, a.class, a.hourly, coalesce(a.floor::text, '') as floor,
     coalesce(a.ceiling::text, '') as ceiling, a.balance::text as balance, a.debit_entries, a.entries - a.debit_entries,
     a.upto_seq, upto.recorded_at

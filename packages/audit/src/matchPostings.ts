@@ -4,7 +4,7 @@ import type { AccountTotals, EnteredPosting } from './postingReplay.ts'
 
 /*
  * Compares the postings in an event's row with the postings that follow from its body. Rows name accounts by number, so
- * the name and mint of the account are compared. If someone renames an account, the first event that uses it differs.
+ * the name and mint of the account are compared. If someone renames an account, the events that use it differ.
  */
 
 interface PostingPlace {

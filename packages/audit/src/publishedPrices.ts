@@ -47,8 +47,8 @@ export function readMetered(text: string): MeteredTerms {
   return meteredTerms.parse(JSON.parse(text))
 }
 
-// Accept prices of lists that were replaced at most three days ago. Earlier releases permitted half a day for a quote
-// and half a day for its payment, and clocks differ.
+// Accept prices of lists that were replaced at most three days before the payment. Earlier releases permitted half a
+// day for a quote and half a day for its payment, and clocks differ.
 const offeredForMs = 3 * 24 * 60 * 60 * 1000
 
 const splitsQuery = `select split from lists where supersededAtMs is null or supersededAtMs >= ?
@@ -112,7 +112,7 @@ export class PublishedPrices {
     return row === undefined ? null : String(row['terms'])
   }
 
-  /** Explains why a hold is invalid. Undefined if it is a smaller hold of a metered price in the list. */
+  /** Explains why a hold is invalid. Undefined if the list has a metered price that permits this hold. */
   findHoldProblem(number: number, held: AuditedPrice): string | undefined {
     const text = this.meteredOf(number, held)
     if (text === null) return 'it has no price by use'

@@ -24,7 +24,10 @@ export interface EventColumns {
   readonly postings: StoredPostings
 }
 
-/** Postings of an event as three lists of equal length. An account is undefined if its number has no row. */
+/**
+ * Postings of an event as three lists, which have equal lengths in a valid row. An account is undefined if its number
+ * has no row.
+ */
 export interface StoredPostings {
   readonly debits: readonly (AccountRow | undefined)[]
   readonly credits: readonly (AccountRow | undefined)[]

@@ -17,7 +17,7 @@ import type { StoredRows } from './storedRows.ts'
 import { Streams, unknownMark } from './streams.ts'
 import { TilesMatch } from './tilesMatch.ts'
 
-/** Called for each parsed event after its checks. */
+/** Called for each event of a known kind, after its checks. */
 export type OnEvent = (event: ReadEvent, position: number) => void
 
 const before = new StateDocument('before', () => ({ effectiveAt: 0 }))

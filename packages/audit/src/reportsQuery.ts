@@ -1,6 +1,6 @@
 /*
- * Derives the report tables (docs/finance.md) from all events up to their position at once, while the service adds
- * ranges of positions. Postgres computes the sums, because a ledger may have as many wallets as payments.
+ * Derives the report tables (docs/finance.md) at once from all events up to the position of the reports. The service
+ * adds ranges of positions instead. Postgres computes the sums, because a ledger may have as many wallets as payments.
  */
 
 /** Derives one row for each stream in the list of payments: payments, unmatched transfers, debits and closed tabs. */

@@ -28,7 +28,10 @@ interface RecordedValue {
   readonly previousUntilMs: number
 }
 
-/** Memory does not grow with the number of price lists, because only the ends of a run with equal splits are stored. */
+/**
+ * Consecutive price lists with equal splits. Only the first and the last list are stored, so that the memory does not
+ * grow with the number of lists.
+ */
 interface SplitRun {
   readonly text: string
   readonly firstPosition: number

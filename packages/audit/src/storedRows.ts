@@ -54,7 +54,10 @@ export class StoredRows<R extends Readonly<Record<string, Cell>>> {
     return row
   }
 
-  /** Writes all rows and frees their memory if there are more than `recentMax`. Called between two events. */
+  /**
+   * If more than `recentMax` rows are in memory, writes the used rows and frees the memory of all. Called between two
+   * events.
+   */
   trim(): void {
     if (this.#used.size + this.#written.size <= recentMax) return
     this.flush()

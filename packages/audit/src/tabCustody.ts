@@ -10,9 +10,9 @@ export interface TabCustodyDeps {
 }
 
 /**
- * Checks that the wallets for tabs together have at least the prepaid balance of all tabs, and returns what was
- * compared. Refunds of tabs are ignored: a refund that was paid but is not recorded yet would be a false finding. The
- * ledger is read before the chain, so a deposit in between only raises the balance.
+ * Checks in each mint that the wallets for tabs together have at least the prepaid balance of all tabs. Returns a
+ * message for each mint in which they have it. Refunds of tabs are ignored: a refund that was paid but is not recorded
+ * yet would be a false finding. The ledger is read before the chain, so a deposit in between only raises the balance.
  */
 export async function judgeTabCustody({ node, replay, accounts }: TabCustodyDeps): Promise<readonly string[]> {
   const { findings, postings, periods } = replay

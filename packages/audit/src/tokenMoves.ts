@@ -111,7 +111,7 @@ export function memosOf(calls: readonly ProgramCall[]): readonly string[] {
     .filter((text) => text.startsWith(memoPrefix))
 }
 
-/** A Batch instruction can contain several moves. */
+/** Returns the moves of all instructions. A Batch instruction can contain several moves. */
 export function movesIn(calls: readonly ProgramCall[]): readonly TokenMove[] {
   return tokenCallsIn(calls).flatMap((call) => moveOf(call) ?? [])
 }

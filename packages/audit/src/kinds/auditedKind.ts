@@ -84,7 +84,7 @@ interface EventRules<E> {
 export interface ReadEvent {
   readonly event: EventHead
   readonly kind: AuditedKind
-  /** Mint of the postings. Undefined for an event without postings. */
+  /** Mint of the postings. Undefined only for an event without postings. */
   readonly mint: string | undefined
   readonly postings: () => readonly DerivedPosting[]
   readonly judge: (at: Judged) => void

@@ -71,7 +71,8 @@ export const burn: AuditedKind = {
       },
     }),
     eventOf(confirmed, {
-      // The burn reduces the wallet. Each part is recorded as burned for the endpoint whose callers paid for it.
+      // The burn reduces the balance of the payment wallet. Each part is recorded as burned for the endpoint whose
+      // callers paid for it.
       postings: (event) => [
         ['Liabilities:BurnOwed', 'Assets:PaymentWallet', event.burnedBaseUnits],
         ...event.parts.map(

@@ -96,7 +96,7 @@ export function judgeBurnOwedReversed(event: Of<'burnOwedReversed'>, at: Judged)
   noteBurnOwed(at.ledger.state, { mint, endpoint }, -owedBaseUnits)
 }
 
-/** True for a payment in dollars that owes a burn in the service token. */
+/** True for a payment or a debit in dollars that owes a burn in the service token. */
 export function owesToken({ tokenBurnMint }: AuditedStream): boolean {
   return tokenBurnMint !== ''
 }
@@ -276,8 +276,8 @@ function isDelivered({ state }: AuditedStream): boolean {
 }
 
 /**
- * Returns the amount that the service still has to deliver or refund, in base units. The result excludes a burn that
- * the payer made or that the delivery already owes.
+ * Returns the required amount in base units, without a burn that the payer made or that the delivery owes. This amount
+ * is unearned before the delivery, and allocated to shares after it.
  */
 function owedBy(row: AuditedStream): bigint {
   const { requiredBaseUnits, burnBaseUnits } = row

@@ -35,7 +35,7 @@ const hasPromised = ({ tokenBurnMint }: AuditedStream): boolean => tokenBurnMint
 /** True if the delivery owes a burn: the burn of the price, or a burn in the service token for a price in dollars. */
 const owesBurn = (row: AuditedStream): boolean => (row.isPaidWhole && row.burnBaseUnits > 0n) || hasPromised(row)
 const isDepositRow = (row: AuditedStream): boolean => isDeposit({ ...row, sharesText: row.shares })
-// Shares of a deposit would let the operator pay its `prepaid` part to itself.
+// Exclude deposits. If a deposit were allocated to shares, the operator could pay its `prepaid` part to itself.
 const owesNothing = (row: AuditedStream): boolean => !owesBurn(row) && !isDepositRow(row)
 
 /** Declares the step before and after finality. A final payment is not exposed to a fork, so it has no exposure moves. */

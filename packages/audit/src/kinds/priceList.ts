@@ -85,7 +85,10 @@ function judgePublished(event: z.output<typeof published>, at: Judged): void {
   })
 }
 
-/** Returns the split for prices in a dollar token. Default: the token's split without the burn. */
+/**
+ * Returns the split for prices in a dollar token. Default: the token's split, with the burn added to the treasury's
+ * share.
+ */
 function dollarSplitOf({ dollarSplits = [], split }: z.output<typeof published>, dollar: string): AuditedSplit {
   return dollarSplits.find(({ mint }) => mint === dollar)?.split ?? dollarSplit(split)
 }

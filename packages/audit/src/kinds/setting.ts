@@ -68,7 +68,10 @@ interface CountedSetting {
   readonly validFromMs: number
 }
 
-/** Numbers must be consecutive. Stores the row that the database must have for this value, for `matchSettings`. */
+/**
+ * Checks that the number follows the last one. Stores the row that the database must have for this value, for
+ * `matchSettings`.
+ */
 export function countSetting({ name, number, validFromMs }: CountedSetting, at: Judged): void {
   const { position, blame, bodyDigest, ledger } = at
   const last = newest.of(ledger.state).get(name) ?? 0

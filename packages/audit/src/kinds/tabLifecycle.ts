@@ -86,8 +86,8 @@ interface OfTab {
 }
 
 /**
- * Counts the lifecycle event, because a debit states their number. Reports a finding and returns undefined if no
- * deposit opened the tab.
+ * Counts a lifecycle event of the tab, because each debit states the number of these events. Reports a finding and
+ * returns undefined if no deposit opened the tab.
  */
 function enter({ stream, tab: id }: OfTab, { blame, ledger }: Judged): AuditedTab | undefined {
   if (stream !== `tab:${id}`) blame('owner_differs', 'the event is in the stream of another tab')

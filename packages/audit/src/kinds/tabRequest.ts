@@ -61,7 +61,7 @@ const unearned = 'Liabilities:Unearned'
 const burnOwed = 'Liabilities:BurnOwed'
 const back = ['unearned>prepaid']
 const charged = ['unearned>share', ...back]
-/** Events and moves of a charge. A charge in dollars also records the burn that the treasury owes. */
+/** Events and moves of a charge. A charge in dollars may also record a burn, for which the treasury delivers the tokens. */
 const charges: readonly Required<Pick<DeclaredStep, 'events' | 'moves' | 'when'>>[] = [
   { events: ['TabCaptured'], moves: ['unearned>burn_owed', ...charged], when: (row) => !rules.owesToken(row) },
   { events: ['TabCaptured', 'BurnOwed'], moves: [...charged, 'to_deliver>burn_owed'], when: rules.owesToken },
@@ -250,7 +250,10 @@ function judgeCaptured(event: Captured, at: Judged): void {
   row.leaseUntilMs = null
 }
 
-/** The service checks the limit per day again after each debit, so only charges must keep it. */
+/**
+ * Counts the end of a debit, and reports a charge beyond the limit per day. Only charges must keep this limit, because
+ * the service checks it again after it has recorded a hold.
+ */
 function endDebit(
   { stream, effectiveAt: endedAtMs }: Captured | z.output<typeof returned>,
   { row, blame, ledger }: Judged,

@@ -26,7 +26,10 @@ export interface AuditedTab {
   lostBaseUnits: bigint
   /** Charges by the UTC day of their debit. Empty for a tab without a limit per day. */
   readonly chargedByDay: Map<number, bigint>
-  /** Holds that returned on a later day than that of their debit. The service subtracts them from the later day. */
+  /**
+   * Holds that were returned on a later UTC day than that of their debit, in base units. The service subtracts them
+   * from the charges of the later day.
+   */
   returnedLaterBaseUnits: bigint
 }
 
