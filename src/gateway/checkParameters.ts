@@ -48,6 +48,8 @@ export interface ParameterRules {
   readonly isJoined: (name: string) => boolean
   /** Names that the route itself writes into the query. */
   readonly fixed: readonly string[]
+  /** Names that the service reads even if the schema does not list them. */
+  readonly known?: readonly string[]
 }
 
 /**
@@ -55,9 +57,10 @@ export interface ParameterRules {
  * schema as the operator wrote it.
  */
 export function parametersType(
-  { schema, check, inPath, isJoined, fixed }: ParameterRules,
+  { schema, check, inPath, isJoined, fixed, known = [] }: ParameterRules,
   read: (input: unknown) => unknown,
 ): z.ZodType<Parameters> {
+  const namesRead = { properties: Object.fromEntries(known.map((name) => [name, true])) }
   return z
     .unknown()
     .transform((input, context) => {
@@ -77,7 +80,7 @@ export function parametersType(
       for (const [name, value] of Object.entries(parsed.data))
         if (isJoined(name) && hasInnerComma(value))
           context.addIssue({ code: 'custom', path: [name], message: 'must have no comma inside an item' })
-      for (const path of findTwins(parsed.data, schema, fixed))
+      for (const path of findTwins(parsed.data, [schema, namesRead], fixed))
         context.addIssue({ code: 'custom', path: [...path], message: twinRule })
       return parsed.data
     })
@@ -86,20 +89,56 @@ export function parametersType(
 
 /**
  * Finds undeclared members of an open schema that some servers read as another parameter: they ignore the case of
- * names, and use the last of two equal names. The API would get another value than the price is for.
+ * names, and use the last of two equal names. The API would get another value than the price is for. A name is declared
+ * if any of the combined schemas has it.
  */
-function findTwins(order: unknown, schema: unknown, fixed: readonly string[] = []): readonly (readonly string[])[] {
-  if (!isSchema(schema)) return []
-  const within = (value: unknown, inner: unknown, name: string) =>
-    findTwins(value, inner).map((path) => [name, ...path])
-  if (Array.isArray(order)) return order.flatMap((item, index) => within(item, schema['items'], String(index)))
+function findTwins(
+  order: unknown,
+  schemas: readonly unknown[],
+  fixed: readonly string[] = [],
+): readonly (readonly string[])[] {
+  const parts = schemas.flatMap(partsOf)
+  const within = (name: string, value: unknown, innerOf: (part: SchemaPart) => readonly unknown[]) =>
+    findTwins(value, parts.flatMap(innerOf)).map((path) => [name, ...path])
+  if (Array.isArray(order))
+    return order.flatMap((item, index) => within(String(index), item, ({ schema }) => itemsOf(schema, index)))
   if (!isSchema(order)) return []
-  const properties = isSchema(schema['properties']) ? schema['properties'] : {}
-  const taken = new Set([...Object.keys(properties), ...fixed].map(foldedName))
+  const written = new Set(fixed.map(foldedName))
   return Object.entries(order).flatMap(([name, value]) => {
-    if (Object.hasOwn(properties, name)) return within(value, properties[name], name)
-    return taken.has(foldedName(name)) ? [[name]] : []
+    const declaredIn = ({ properties }: SchemaPart) => (Object.hasOwn(properties, name) ? [properties[name]] : [])
+    if (parts.some((part) => declaredIn(part).length > 0)) return within(name, value, declaredIn)
+    const folded = foldedName(name)
+    if (written.has(folded) || parts.some(({ names }) => names.has(folded))) return [[name]]
+    return within(name, value, ({ schema }) => [schema['additionalProperties']])
   })
+}
+
+interface SchemaPart {
+  readonly schema: Schema
+  readonly properties: Schema
+  /** The names of the properties, folded. */
+  readonly names: ReadonlySet<string>
+}
+
+// Kept, because an order can have a thousand members that the same large schema describes.
+const partsBySchema = new WeakMap<Schema, readonly SchemaPart[]>()
+
+/** The schema and all schemas that are combined in it. */
+function partsOf(schema: unknown): readonly SchemaPart[] {
+  if (!isSchema(schema)) return []
+  const known = partsBySchema.get(schema)
+  if (known !== undefined) return known
+  const { allOf, anyOf, oneOf, if: condition, then, else: otherwise, dependentSchemas } = schema
+  const combined = [allOf, anyOf, oneOf, condition, then, otherwise, Object.values(Object(dependentSchemas))].flat()
+  const properties = isSchema(schema['properties']) ? schema['properties'] : {}
+  const own = { schema, properties, names: new Set(Object.keys(properties).map(foldedName)) }
+  const parts = [own, ...combined.flatMap(partsOf)]
+  partsBySchema.set(schema, parts)
+  return parts
+}
+
+function itemsOf({ items, prefixItems }: Schema, index: number): readonly unknown[] {
+  return [items, ...(Array.isArray(prefixItems) ? prefixItems.slice(index, index + 1) : [])]
 }
 
 // NFKC, because the JSON decoder of Go also takes `\u017f` for `s`.

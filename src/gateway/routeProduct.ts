@@ -7,7 +7,7 @@ import { deliverRoute } from './deliverRoute.ts'
 import { deliverTool, type ToolDeps } from './deliverTool.ts'
 import { readTexts } from './orderTexts.ts'
 import { fixedNames, hasJsonBody, isJoined, readTarget } from './routeRequest.ts'
-import { countInput } from './tokenUse.ts'
+import { countInput, tokenNames } from './tokenUse.ts'
 
 // A product must describe its answer, but the answer of a route is unknown until the upstream sends it.
 const answerOfUpstream = z.unknown().meta({ description: 'The answer of the API, unchanged.' })
@@ -36,6 +36,7 @@ export function routeProduct(checked: CheckedRoute, deps: ToolDeps): ProductDefi
         isJoined: (name) => isJoined(route, name),
         // The parameters of a JSON body are not in the query.
         fixed: hasJsonBody(route) ? [] : fixedNames(route),
+        known: unit?.kind === 'tokens' ? tokenNames : [],
       },
       read,
     ),

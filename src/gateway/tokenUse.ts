@@ -23,12 +23,19 @@ function textsIn(value: Json | undefined): readonly string[] {
   return Object.entries(value).flatMap(([name, member]) => (unread.has(name) ? [] : textsIn(member)))
 }
 
+const textNames = ['messages', 'prompt', 'input', 'system', 'instructions', 'suffix']
+// The model also reads the names in these schemas.
+const schemaNames = ['tools', 'functions', 'response_format']
+const limitingNames = ['max_tokens', 'max_completion_tokens']
+
+/** Names of an order that limit or count its tokens. */
+export const tokenNames = [...textNames, ...schemaNames, ...limitingNames, 'n', 'best_of', 'stream', 'stream_options']
+
 /** Estimates the tokens, because only the API's answer states the exact number. */
-export function countInput({ messages, prompt, input, system, instructions, suffix, ...order }: Parameters): number {
-  // The model also reads the names in these schemas.
-  const known = ['tools', 'functions', 'response_format']
-  const schemas = known.flatMap((name) => (name in order ? [JSON.stringify(order[name])] : []))
-  const texts = [...[messages, prompt, input, system, instructions, suffix].flatMap(textsIn), ...schemas]
+export function countInput(order: Parameters): number {
+  const { messages } = order
+  const schemas = schemaNames.flatMap((name) => (name in order ? [JSON.stringify(order[name])] : []))
+  const texts = [...textNames.flatMap((name) => textsIn(order[name])), ...schemas]
   const marks = Array.isArray(messages) ? messages.length * tokensPerMessage : 0
   return texts.reduce((sum, text) => sum + countTokens(text), marks)
 }
@@ -89,9 +96,8 @@ function countReplies({ prompt, n, best_of: bestOf }: Parameters): number {
  * `max_completion_tokens`.
  */
 function limitNames(order: Parameters, properties: Schema): readonly string[] {
-  const known = ['max_tokens', 'max_completion_tokens']
-  const given = known.filter((name) => name in order)
-  return given.length > 0 ? given : [known.find((name) => name in properties) ?? 'max_tokens']
+  const given = limitingNames.filter((name) => name in order)
+  return given.length > 0 ? given : [limitingNames.find((name) => name in properties) ?? 'max_tokens']
 }
 
 const count = z.int().min(0)

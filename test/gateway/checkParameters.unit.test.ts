@@ -59,3 +59,20 @@ test('a reference keeps what is written next to it: a description replaces, and 
   expect(inlined({ description: 'My size' })).toEqual({ a: { type: 'integer', description: 'My size', maximum: 9 } })
   expect(inlined({ maximum: 5 })).toEqual({ a: { maximum: 5, allOf: [$defs.size] } })
 })
+
+test.each([
+  ['allOf', { allOf: [{ properties: { size: { maximum: 9 } } }] }, { o: { size: 1, Size: 10 } }, 'o/Size'],
+  ['nested allOf', { allOf: [{ oneOf: [{ properties: { size: {} } }] }] }, { o: { Size: 10 } }, 'o/Size'],
+  ['oneOf', { oneOf: [{ properties: { a: {} } }, { required: ['b'] }] }, { o: { A: 1 } }, 'o/A'],
+  ['anyOf', { anyOf: [{ properties: { a: {} } }] }, { o: { A: 1 } }, 'o/A'],
+  ['else', { if: false, else: { properties: { a: {} } } }, { o: { A: 1 } }, 'o/A'],
+  ['dependentSchemas', { dependentSchemas: { b: { properties: { a: {} } } } }, { o: { A: 1 } }, 'o/A'],
+  ['allOf next to properties', { properties: { a: {} }, allOf: [{ properties: { b: {} } }] }, { o: { B: 1 } }, 'o/B'],
+  ['items of allOf', { allOf: [{ items: { properties: { a: {} } } }] }, { o: [{ A: 1 }] }, 'o/0/A'],
+  ['prefixItems', { prefixItems: [{}, { properties: { a: {} } }] }, { o: [{ A: 1 }, { A: 1 }] }, 'o/1/A'],
+  ['additionalProperties', { additionalProperties: { properties: { a: {} } } }, { o: { x: { A: 1 } } }, 'o/x/A'],
+])('a member that differs only in case from one of a combined schema is refused: %s', (_, o, order, place) =>
+  expect(issuesOf({ type: 'object', properties: { o } }, order)).toEqual([
+    expect.stringMatching(`^${place}: must be absent`),
+  ]),
+)

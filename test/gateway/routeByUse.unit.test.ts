@@ -151,6 +151,13 @@ beforeEach(() => {
 
 const hello = { model: 'large', messages: [{ role: 'user', content: 'Hello there' }] }
 
+test('an order has no name that differs only in case from one that limits or counts tokens', () => {
+  const readAny = (order: ProductOrder) => endpoints.find(({ path }) => path === '/any')?.read(order)
+  for (const name of ['max_completion_tokens', 'n', 'best_of', 'messages', 'prompt', 'stream', 'tools', 'system'])
+    expect(readAny({ [name.toUpperCase()]: 1 }), name).toMatchObject({ ok: false })
+  expect(readAny({ n: 1, Temperature: 1 })).toMatchObject({ ok: true })
+})
+
 describe('tokens of a whole answer', () => {
   test('are those that the API reports, at most those that are possible', async () => {
     api.script(answersJson(200, { choices: [], usage: { prompt_tokens: 9, completion_tokens: 30 } }))
