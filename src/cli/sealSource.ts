@@ -1,4 +1,5 @@
 import { defaultFetch } from '@tollbook/client/defaultFetch'
+import { requireUrl as requireHttpUrl } from '@tollbook/client/command/payOrder'
 import type { Fetch } from '@tollbook/client/solanaRpc'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocal } from './localJson.ts'
@@ -24,8 +25,7 @@ export async function readSealSource(deps: CommandDeps, options: SourceOptions) 
 /** Throws a `UsageProblem` with the name of the option if the URL is missing or invalid. */
 export function requireUrl(option: string, url: string | undefined): string {
   if (url === undefined) throw new UsageProblem(option, 'is missing (its default comes from local mode)')
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UsageProblem(option, `${url} is not an http(s) URL`)
-  return url
+  return requireHttpUrl(option, url)
 }
 
 /**

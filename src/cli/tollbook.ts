@@ -2,6 +2,7 @@ import '@tollbook/core/quietBindings'
 import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { systemClock } from '@tollbook/core/clock'
+import { Fault } from '@tollbook/core/fault'
 import { readConfig } from '../config.ts'
 import type { CommandDeps } from './commandDeps.ts'
 import { loadCommands } from './loadCommands.ts'
@@ -41,8 +42,11 @@ const isLongRunning =
 // `openStandardOutput` adds its own listener.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (process.stdout.listenerCount('error') > 1) return
-  if (error.code !== 'EPIPE' || isLongRunning) throw error
-  process.exit()
+  const isClosed = error.code === 'EPIPE' && !isLongRunning
+  // Let a payout send its other parts.
+  if (isClosed && name === 'payout') return
+  if (isClosed) process.exit()
+  endAfterFailure(new Fault('standard output cannot be written', { cause: error, retryable: false }))
 })
 
 try {

@@ -28,8 +28,8 @@ function isSubnet(text: string): boolean {
 const baseUrl = httpUrl
   .refine((value) => {
     const url = URL.parse(value ?? '')
-    return url === null || (url.search === '' && url.hash === '' && url.username === '' && url.password === '')
-  }, 'must have no user name, query and fragment')
+    return url === null || (url.search === '' && url.hash === '')
+  }, 'must have no query and no fragment')
   .transform((value) => value?.replace(/\/$/, ''))
 
 export const serverConfig = z.object({

@@ -28,11 +28,13 @@ export function megabytes(min: number, max: number, standard: number) {
   return integerFrom(min, max, standard).transform((value) => value * bytesPerMegabyte)
 }
 
+const portRule = 'must be a port from 0 to 65535'
+
 export const optionalPort = z
   .string()
-  .regex(/^\d{1,5}$/, 'must be a port')
+  .regex(/^\d{1,5}$/, portRule)
   .transform(Number)
-  .refine((value) => value <= 65_535, 'must be a port')
+  .refine((value) => value <= 65_535, portRule)
   .optional()
 
 export const hostName = z
@@ -50,7 +52,14 @@ export const filePath = z
 export const httpUrl = z
   .string()
   .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), 'must be an http(s) URL')
+  // `fetch` refuses such a URL. Solana nodes are not called with `fetch`, so `httpUrls` takes one.
+  .refine((value) => !hasLogin(value), 'must have no user name and no password')
   .optional()
+
+function hasLogin(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && (url.username !== '' || url.password !== '')
+}
 
 export const list = z.string().transform((value) => value.split(',').map((item) => item.trim()))
 
@@ -63,7 +72,10 @@ export const httpUrls = list
 
 export const postgresUrl = z
   .string()
-  .refine((value) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value), 'must be a postgres:// URL')
+  .refine(
+    (value) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value),
+    'must be a postgres:// URL; percent-encode special characters of its password',
+  )
   .optional()
 
 export const solanaAddress = z

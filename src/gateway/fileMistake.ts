@@ -14,7 +14,8 @@ export interface FileMistake {
 
 export type Checked<T> = T | { readonly mistakes: readonly FileMistake[] }
 
-const distanceMax = 3
+// At most half of the name, because any three letters are near to each short name.
+const distanceMax = (name: string) => Math.min(3, Math.ceil(name.length / 2))
 
 /** An unknown name becomes a separate mistake, which suggests a similar known name or lists the known names. */
 export function mistakesOf(error: z.ZodError, schema: z.core.$ZodType, at: FilePath): readonly FileMistake[] {
@@ -28,16 +29,37 @@ export function mistakesOf(error: z.ZodError, schema: z.core.$ZodType, at: FileP
 }
 
 export function unknownName(name: string, known: readonly string[]): string {
-  const meant = closestMatch(name, [...known], { maxDistance: distanceMax })
+  const meant = closestMatch(name, [...known], { maxDistance: distanceMax(name) })
   return meant === undefined ? `is not known; use ${listOf(known)}` : `is not known; did you mean ${meant}?`
 }
 
 export const listOf = (names: readonly string[]) => (names.length === 0 ? 'none' : names.join(', '))
 
+/** Replaces the messages of Zod, which begin with a capital letter. The schemas of the file have messages too. */
 function messageOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_type' && issue.input === undefined) return 'is missing'
-  // Zod's own messages begin with a capital letter. Our messages follow a path, so they begin in lower case.
-  return /^[A-Z]/.test(issue.message) ? issue.message.charAt(0).toLowerCase() + issue.message.slice(1) : issue.message
+  const { message } = issue
+  if (!/^[A-Z]/.test(message)) return message
+  if (issue.code === 'invalid_type')
+    return message.endsWith('received undefined') ? 'is missing' : `must be ${kinds.get(issue.expected) ?? message}`
+  if (issue.code === 'invalid_value') return `must be ${issue.values.map(String).join(' or ')}`
+  if (issue.code === 'too_big') return boundText(issue.origin, `at most ${issue.maximum}`)
+  if (issue.code !== 'too_small') return message
+  return boundText(issue.origin, `${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`)
+}
+
+const kinds: ReadonlyMap<string, string> = new Map([
+  ['string', 'text; write a number or a date in quotes'],
+  ['number', 'a number'],
+  ['int', 'a whole number'],
+  ['boolean', 'true or false'],
+  ['array', 'a list'],
+  ['object', 'a mapping of names to values'],
+  ['record', 'a mapping of names to values'],
+])
+
+function boundText(origin: string, bound: string): string {
+  if (origin === 'string') return `must have ${bound} characters`
+  return origin === 'array' ? `must have ${bound} items` : `must be ${bound}`
 }
 
 function namesAt(schema: z.core.$ZodType, path: FilePath): readonly string[] {

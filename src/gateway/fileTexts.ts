@@ -4,18 +4,20 @@ import { parsePriceMicroUsd, priceMaxMicroUsd, priceRule } from '../pricing/pars
 import { usdDecimals } from '../pricing/priceList.ts'
 
 /** Accepts numbers too, because YAML reads an unquoted price as a number. */
-export const priceText = z.union([z.string(), z.number()]).transform((value, context) => {
+export const priceText = z.union([z.string(), z.number()], priceRule).transform((value, context) => {
   const priceMicroUsd = parsePriceMicroUsd(String(value))
   if (priceMicroUsd !== undefined) return priceMicroUsd
   context.addIssue(priceRule)
   return z.NEVER
 })
 
+const rateRule = 'must be a decimal number of US dollars from 0 to 10000, such as 3'
+
 /** US dollars per million units. Unlike `priceText`, it may be 0. */
-export const rateText = z.union([z.string(), z.number()]).transform((value, context) => {
+export const rateText = z.union([z.string(), z.number()], rateRule).transform((value, context) => {
   const rate = parseDecimal(String(value), usdDecimals)
   if (rate !== undefined && rate <= priceMaxMicroUsd) return rate
-  context.addIssue('must be a decimal number of US dollars from 0 to 10000, such as 3')
+  context.addIssue(rateRule)
   return z.NEVER
 })
 

@@ -1,8 +1,14 @@
-import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
+import { isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 import type { FileMistake, FilePath } from './fileMistake.ts'
 
 // Maximum of YAML aliases, because nested aliases can expand a short text without limit.
 const aliasesMax = 100
+
+/** Replaces messages of the parser that speak of its programming interface. */
+const ownMessages: ReadonlyMap<string, string> = new Map([
+  ['MULTIPLE_DOCS', 'the file has more than one document; remove the line ---'],
+  ['NON_STRING_KEY', 'a name must be text'],
+])
 
 export function readYaml(file: string, text: string) {
   const lines = new LineCounter()
@@ -18,8 +24,29 @@ export function readYaml(file: string, text: string) {
       .toSorted((one, other) => one.offset - other.offset)
       .map(({ path, message, offset }) => `${placeOf(offset)}: ${shownPath(path)} ${message}`)
   const problems = [...document.errors, ...document.warnings]
-  const syntax = problems.map(({ pos: [start], message }) => `${placeOf(start)}: ${message}`)
-  return { value: syntax.length === 0 ? document.toJS({ maxAliasCount: aliasesMax }) : undefined, syntax, describe }
+  const syntax = problems.map(({ pos: [start], code, message }) => {
+    return `${placeOf(start)}: ${ownMessages.get(code) ?? message}`
+  })
+  try {
+    return { value: syntax.length === 0 ? document.toJS({ maxAliasCount: aliasesMax }) : undefined, syntax, describe }
+  } catch (error) {
+    // Thrown for an alias without an anchor, and for too many aliases.
+    if (!(error instanceof ReferenceError)) throw error
+    return { value: undefined, syntax: [`${placeOf(aliasOffset(document))}: ${error.message}`], describe }
+  }
+}
+
+/** Returns the offset of the first alias without an anchor, or else of the first alias. */
+function aliasOffset(document: Document): number {
+  const offsets: number[] = []
+  visit(document, {
+    Alias(_key, alias) {
+      const [offset = 0] = alias.range ?? []
+      if (alias.resolve(document) === undefined) offsets.unshift(offset)
+      else offsets.push(offset)
+    },
+  })
+  return offsets[0] ?? 0
 }
 
 /** A missing member has no offset, so its mistake is placed at the nearest existing parent. */

@@ -66,11 +66,11 @@ export async function isListening({ host, port }: Address): Promise<boolean> {
   return answers
 }
 
-/** Returns the error, or undefined if a server can listen on some port of the host. */
-export async function findHostProblem(host: string): Promise<string | undefined> {
+/** Returns the error, or undefined if a server can listen on the address. Port 0 stands for any port. */
+export async function findListenProblem(address: Address): Promise<string | undefined> {
   const server = createServer()
   try {
-    await opened(server, { host, port: 0 })
+    await opened(server, address)
     return undefined
   } catch (error) {
     return describeError(error)

@@ -103,7 +103,9 @@ test('init writes a policy once, makes the wallet, and prints what a host needs'
   await expect(init('https://evil.example')).rejects.toThrow('add "evil.example": {} to its hosts')
   const none = walletFolder(join(await makeScratchDirectory(), 'wallet'))
   await expect(init('http://127.0.0.1:9', none)).rejects.toThrow(/does not answer \(.*\): start the service/)
-  await expect(init('api.example.com', none)).rejects.toThrow('--service must be a URL such as https://api.example.com')
+  await expect(init('api.example.com', none)).rejects.toThrow(
+    '--service: api.example.com is not a URL that begins with https://',
+  )
   expect((await readPolicyFile(own.policy)).text).toBe(text)
   const modes = await Promise.all([own.policy, own.key].map(async (path) => (await stat(path)).mode & 0o777))
   expect(modes).toEqual([0o600, 0o600])

@@ -220,6 +220,19 @@ describe('the command', () => {
     expect(stderr).not.toContain('secret')
   })
 
+  test('refuses a node whose URL has a password, before it is asked', async () => {
+    const { code, stderr } = await run(['--chain', 'https://me:secret@node.example'])
+    expect([code, stderr]).toEqual([2, '--chain: the URL must have no user name and no password\n'])
+  })
+
+  test('takes all lines of the keys of a service as one option', async () => {
+    const keys = [ed25519Signer(makeReceiptKey()), ed25519Signer(makeReceiptKey())].map(({ publicKey }) =>
+      verifierKeyText({ name: 'tollbook/x', publicKey }),
+    )
+    const { stderr } = await run(['--verifier-key', `${keys.join('\n')}\n`, directory.path])
+    expect(stderr).toContain(`${directory.path} cannot be read`)
+  })
+
   test('asks the node of this machine about its wallet, and believes the given key before the one of this machine', async () => {
     const [signer, other] = [ed25519Signer(makeReceiptKey()), ed25519Signer(makeReceiptKey())]
     const ledger = served()

@@ -79,6 +79,6 @@ test('the key of local mode is used for its own service, and for no other', asyn
 
 test('a URL is one of HTTP', () => {
   for (const url of ['ftp://node', 'node', 'http://', 'https://a b'])
-    expect(() => requireUrl('--rpc-url', url), url).toThrow(`--rpc-url: ${url} is not an http(s) URL`)
+    expect(() => requireUrl('--rpc-url', url), url).toThrow(`--rpc-url: ${url} is not a URL that begins with https://`)
   expect(requireUrl('--rpc-url', 'https://node/path')).toBe('https://node/path')
 })

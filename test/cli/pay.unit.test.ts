@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Writable } from 'node:stream'
 import { Keypair } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { payCommand } from '../../src/cli/pay.ts'
@@ -175,6 +176,20 @@ test('an open outcome shows a person the proof, the key and the command to go on
   expect(stderr).toMatch(/tollbook pay --resume \S+\.json/)
 })
 
+test('an answer that the pipe or the disk does not take can be had again', async () => {
+  const { terminal } = await openLocalService()
+  const broken = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })
+  const stdout = new Writable({ write: (_chunk, _encoding, done) => done(broken) })
+  const lost = await terminal.run((deps) => payCommand({ ...deps, stdout }), 'GET', crypto)
+  expect([lost.exitCode, lost.stderr]).toEqual([5, expect.stringContaining('cannot be written: write EPIPE')])
+  const [, path = ''] = /tollbook pay --resume (\S+\.json)/.exec(lost.stderr) ?? []
+  const full = await terminal.run(payCommand, '--resume', path, '--output', '/dev/full')
+  expect([full.exitCode, full.stderr]).toEqual([5, expect.stringContaining('cannot be written: ENOSPC')])
+  const resumed = await terminal.run(payCommand, '--resume', path)
+  expect(JSON.parse(resumed.stdout)).toMatchObject({ data: { ok: crypto }, receiptCheck: 'verified' })
+  expect(await terminal.files('payments')).toEqual([])
+})
+
 test('an unspent payment buys another request of the endpoint', async () => {
   const { terminal, service } = await openLocalService()
   service.script = [refusal(404, 'NO_DATA')]
@@ -275,7 +290,13 @@ const mistakes: [string, string[]][] = [
   ['--burn-percent', ['GET', crypto, '--burn-percent', 'little']],
   ['--base-url', ['GET', crypto, '--base-url', 'http://pay.example']],
   ['--base-url', ['GET', crypto, '--base-url', 'pay.example']],
+  [
+    '--base-url: localhost:3402/api/data/crypto?symbol=BTC is not a URL',
+    ['GET', crypto, '--base-url', 'localhost:3402'],
+  ],
   ['--rpc-url', ['GET', crypto, '--rpc-url', 'node']],
+  ['--rpc-url: the URL of n.example must have no user', ['GET', crypto, '--rpc-url', 'https://u:pw@n.example']],
+  ['--rpc-url', ['tab', 'status', '--rpc-url', 'node']],
   ['--receipt-key', ['GET', crypto, '--receipt-key', '/nowhere/jwks.json']],
   ['--output', ['GET', crypto, '--output', '/nowhere/answer.json']],
   ['--output', ['GET', crypto, '--output', tmpdir()]],

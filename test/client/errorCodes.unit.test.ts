@@ -53,6 +53,11 @@ const errors: Readonly<Record<ErrorCode, () => Promise<unknown>>> = {
   SPENDING_LIMIT_EXCEEDED: () => errorOf(() => undefined, { spendingLimit: total }),
 }
 
+test('a folder that cannot be made carries its code too', async () => {
+  const error = await errorOf(() => undefined, { store: openPaymentFolder('/dev/null') })
+  expect(error).toMatchObject({ code: 'FOLDER_UNUSABLE', message: '/dev/null/turns cannot be used as a folder' })
+})
+
 test.each(errorCodes)('the error %s carries its code and its page', async (code) => {
   const error = await errors[code]()
   expect(error).toBeInstanceOf(Error)

@@ -20,12 +20,12 @@ test('a wait is printed at a terminal, in seconds and with the last answer', () 
   ])
 })
 
-test('a receipt cannot contain a line with its own verdict', () => {
+test('a receipt cannot contain a line with its own verdict', async () => {
   const written: string[] = []
   const stream = { write: (text: string) => written.push(text), isTTY: true }
   const receipt = { id: 'r\nverified  yes, offline', signature: 's', requiredTokens: 1, ledger: { position: 1 } }
   const body = { data: {}, receipt }
-  reportAnswer(
+  await reportAnswer(
     { stdout: stream, stderr: stream },
     { status: 200, body, replayed: false, verdict: undefined, output: undefined },
   )

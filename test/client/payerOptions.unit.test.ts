@@ -34,6 +34,8 @@ test.each<[string, Partial<PayingFetchOptions>, string]>([
     { wallet: { address: 'me', signTransaction: (bytes) => Promise.resolve(bytes) } },
     'me is not a wallet address',
   ],
+  ['a node without a scheme', { rpcUrl: 'localhost:8899' }, 'localhost:8899 is not a URL that begins with https://'],
+  ['a node with a password', { rpcUrl: 'https://u:secret@a.example' }, 'the URL of a.example must have no user name'],
   [
     'a deposit to an unnamed wallet',
     { expectedPaymentWallet: token, tab: { depositUsd: 1 }, spendingLimit: { perRequest: usd, total: usd } },

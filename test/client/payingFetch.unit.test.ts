@@ -2,6 +2,7 @@ import { TokenInstruction, transferCheckedInstructionData } from '@solana/spl-to
 import type { VersionedTransaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
+import { InvalidOption } from '@tollbook/client/errorCode'
 import { PaymentNotSent } from '@tollbook/client/paymentError'
 import type { PaymentStore } from '@tollbook/client/paymentStore'
 import type { PaymentProgress } from '@tollbook/client/paymentProgress'
@@ -359,9 +360,15 @@ test('a service on the network is paid over https only', async () => {
     'http://localhost.example/',
     'http://10.0.0.1/',
     'ftp://127.0.0.1/',
+    'localhost:3402',
   ]) {
     expect(String(await rejectionOf(payingFetch(url)))).toContain('https')
   }
+  const withLogin = await rejectionOf(payingFetch('https://u:secret@pay.example/'))
+  expect([withLogin instanceof InvalidOption, String(withLogin)]).toEqual([
+    true,
+    expect.stringMatching(/pay\.example must have no user name and no password$/),
+  ])
   expect(wallet.signed).toBe(0)
 })
 

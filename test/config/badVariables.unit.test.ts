@@ -91,6 +91,8 @@ const bad: readonly (readonly [name: string, value: string])[] = [
   ['SOLANA_QUORUM_ABOVE_USD', 'all'],
   ['PROVIDER_TERMS_ACCEPTED', 'ALL'],
   ['AI_BASE_URL', 'localhost:11434'],
+  ['AI_BASE_URL', 'https://user:pw@ai.example.com/v1'],
+  ['FINANCE_JWKS_URL', 'https://user:pw@i.example.com/jwks'],
   ['FINANCE_JWKS_URL', 'file:///jwks.json'],
   ['ARTIFACT_S3_ENDPOINT', 's3://bucket'],
   ['ARTIFACT_DIR', 'a\u0000b'],

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { durationText, forwardedName, headerName, pointerText, sizeText } from '../../src/gateway/fileTexts.ts'
 import { fillVariables, findWrittenSecrets } from '../../src/gateway/fileVariables.ts'
+import { mistakesOf } from '../../src/gateway/fileMistake.ts'
 import { readTexts } from '../../src/gateway/orderTexts.ts'
+import { readYaml } from '../../src/gateway/readYaml.ts'
 
 test.each([
   ['500ms', 500],
@@ -104,4 +107,39 @@ test.each([
 
 test('a JSON body keeps its texts, apart from the values of the path', () => {
   expect(readTexts({ properties }, { count: '1', none: '2' }, ['count'])).toEqual({ count: 1, none: '2' })
+})
+
+test('a value of a wrong type is not called missing, and no message is of a library', () => {
+  const shape = z.strictObject({
+    a: z.string().min(1),
+    b: z.array(z.boolean()).max(1),
+    c: z.enum(['x', 'y']),
+    d: z.int(),
+  })
+  const messages = (value: unknown) => {
+    const { error } = shape.safeParse(value)
+    return mistakesOf(error ?? new z.ZodError([]), shape, []).map(({ path, message }) => `${path.join('.')} ${message}`)
+  }
+  expect(messages({ a: 5, b: 'x', c: 'z', d: 1.5 })).toEqual([
+    'a must be text; write a number or a date in quotes',
+    'b must be a list',
+    'c must be x or y',
+    'd must be a whole number',
+  ])
+  expect(messages({ a: '', b: [true, true], c: 'x' })).toEqual([
+    'a must have at least 1 characters',
+    'b must have at most 1 items',
+    'd is missing',
+  ])
+  expect(readYaml('f', 'a: 1\n---\nb: 2\n').syntax).toEqual([
+    'f:2:1: the file has more than one document; remove the line ---',
+  ])
+})
+
+test('an alias without an anchor, and too many aliases, are mistakes with their line', () => {
+  const { syntax } = readYaml('f', 'version: 1\nroutes: *nope\n')
+  expect(syntax).toEqual([expect.stringMatching(/^f:2:9: Unresolved alias .*: nope$/)])
+  const aliases = Array.from({ length: 101 }, () => '*a').join(', ')
+  const many = readYaml('f', `builtin: &a [1, 1]\nroutes: [${aliases}]\n`)
+  expect(many.syntax).toEqual([expect.stringMatching(/^f:2:10: Excessive alias count/)])
 })

@@ -23,6 +23,19 @@ test('a port in use is named with its variable, and a free one is not refused', 
   await expect(ports(any)).resolves.toBeUndefined()
 })
 
+// Only Linux has every address of 127.0.0.0/8.
+test.runIf(process.platform === 'linux')('a port that cannot be opened is named, without a stack', async () => {
+  const other = createServer().listen(0, '127.0.0.2')
+  afterFile(() => void other.close())
+  await once(other, 'listening')
+  const address = other.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const server = { host: '0.0.0.0', port, health: undefined }
+  await expect(requireFreePorts({ server, finance: undefined })).rejects.toThrow(
+    new RegExp(`^port ${port} of 0.0.0.0 cannot be opened \\(Error: listen EADDRINUSE.*\\): set PORT to another port`),
+  )
+})
+
 test.each([
   ['HOST', { server: { host: '192.0.2.1', port: 3402, health: undefined }, finance: undefined }],
   ['HEALTH_HOST', { server: { host, port: 0, health: { host: 'no.such.host.invalid', port: 1 } }, finance: undefined }],

@@ -67,7 +67,8 @@ function parse(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options, allowPositionals: true })
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    const [sentence] = error instanceof Error ? error.message.split('. ') : [String(error)]
+    throw new UsageError(`${sentence}; --help lists the options`)
   }
 }
 

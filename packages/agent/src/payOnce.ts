@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { writeWhole } from '@tollbook/client/command/writeWhole'
 import { utf8Text } from '@tollbook/core/bytes'
 import { UsageError } from './agentArguments.ts'
 import { readRefusal, type WalletClient } from './client/walletClient.ts'
@@ -31,7 +32,7 @@ export async function payOnce(wallet: WalletClient, order: PayOnceOrder, streams
     return false
   }
   const { payment, status } = answer
-  streams.stdout.write(`${utf8Text(answer.bytes)}\n`)
+  await writeWhole(streams.stdout, `${utf8Text(answer.bytes)}\n`)
   if (payment !== undefined) {
     streams.stderr.write(`paid ${payment.usd} USD with ${payment.signature}\n`)
     // Confirm after the answer is printed, because until then the same command gets the same answer.

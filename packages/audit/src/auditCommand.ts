@@ -139,11 +139,14 @@ async function readQuestion(args: AuditArguments, deps: AuditCommandDeps): Promi
 }
 
 function keysOf({ verifierKeys }: AuditArguments, ledger: KnownLedger | undefined): readonly VerifierKey[] {
-  const given = verifierKeys.map((text) => {
-    const key = readVerifierKey(text)
-    if (key !== undefined) return key
-    throw new UsageError('--verifier-key: must be name+id+key, as GET /api/ledger/key returns it')
-  })
+  // `GET /api/ledger/key` returns one line for each key.
+  const given = verifierKeys
+    .flatMap((text) => text.trim().split(/\s+/))
+    .map((text) => {
+      const key = readVerifierKey(text)
+      if (key !== undefined) return key
+      throw new UsageError('--verifier-key: must be name+id+key, as GET /api/ledger/key returns it')
+    })
   if (given.length > 0 || ledger?.origin === undefined || ledger.publicKey === undefined) return given
   return [verifierKeyOf(ledger.origin, ledger.publicKey)]
 }
@@ -189,6 +192,9 @@ function chainOf(
   if (rpcUrl === undefined || !/^https?:\/\//.test(rpcUrl) || !URL.canParse(rpcUrl)) {
     throw new UsageError('--chain: needs the http(s) URL of a Solana node')
   }
+  const { username, password } = new URL(rpcUrl)
+  // `fetch` refuses such a URL, and its error quotes the password.
+  if (username + password !== '') throw new UsageError('--chain: the URL must have no user name and no password')
   const paymentWallet = args.paymentWallet ?? ledger?.paymentWallet
   const recordedWithinMs = minutesIn(args.recordedWithin ?? recordedWithinMinutes) * minuteMs
   return { rpcUrl, paymentWallet, recordedWithinMs, fetch: deps.fetch ?? globalThis.fetch }

@@ -51,7 +51,7 @@ export class AuditState implements Disposable {
     let database: DatabaseSync | undefined
     try {
       // Create the file for its owner only, because anyone who can write it can falsify the audit.
-      closeSync(openSync(path, 'a', privateFile))
+      closeSync(openOrFault(path))
       database = new DatabaseSync(path)
       const { application_id: id, user_version: version } = pragmasOf(database)
       if (id === 0 && version === 0) {
@@ -64,7 +64,7 @@ export class AuditState implements Disposable {
       return new AuditState(database)
     } catch (error) {
       database?.close()
-      throw unusable(path, error)
+      throw error instanceof AuditFault ? error : unusable(path, error)
     }
   }
 
@@ -154,6 +154,14 @@ export class StateDocument<T extends object> {
     const content = this.#opened.get(state) ?? state.open(this.#name, this.#fresh())
     this.#opened.set(state, content)
     return content
+  }
+}
+
+function openOrFault(path: string): number {
+  try {
+    return openSync(path, 'a', privateFile)
+  } catch (cause) {
+    throw new AuditFault(`${path} cannot be opened`, { cause, retryable: false })
   }
 }
 

@@ -91,7 +91,7 @@ function parse(argv: readonly string[]) {
   try {
     return parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(error.message)
+    if (error instanceof TypeError) throw new UsageError(`${error.message.split('. ')[0]}; --help lists the options`)
     throw error
   }
 }

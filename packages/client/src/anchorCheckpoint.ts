@@ -59,5 +59,5 @@ export async function anchorCheckpoint(deps: AnchorDeps, checkpoint: Checkpoint)
   )
   if (landing.outcome === 'confirmed') return { signature, memo }
   const why = landing.outcome === 'rejected' ? landing.why : `its transaction ${signature} has ${landing.outcome}`
-  throw new Fault(`the checkpoint was not anchored: ${why}`, { retryable: landing.outcome === 'expired' })
+  throw new Fault(`the checkpoint was not anchored: ${why}`, { retryable: true })
 }

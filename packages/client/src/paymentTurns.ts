@@ -1,6 +1,7 @@
 import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '@tollbook/core/clock'
+import { PayerFault } from './errorCode.ts'
 import { unlessCode } from './fileError.ts'
 import { type FolderLock, isGone, takeFolderLock, waitSuffix } from './folderLock.ts'
 import { makeFolder } from './makeFolder.ts'
@@ -27,7 +28,9 @@ export function createPaymentTurns(folder: string, clock: Clock) {
   }
   return {
     async take(order: string, signal: AbortSignal): Promise<PaymentTurn> {
-      await makeFolder(folder)
+      await makeFolder(folder).catch((cause: unknown) => {
+        throw new PayerFault('FOLDER_UNUSABLE', `${folder} cannot be used as a folder`, { cause, retryable: false })
+      })
       const before = await filesOf(folder, order, answeredSuffix)
       const lock = await takeFolderLock({ folder, name: order, clock, signal })
       held.add(order)

@@ -39,7 +39,10 @@ export async function signPayment(payer: Payer, purchase: PaymentToSign): Promis
   } catch (cause) {
     reservation.release()
     if (cause instanceof SpendingLimitExceeded) throw cause
-    throw new PaymentNotSent(`it could not be signed: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+    throw new PaymentNotSent(
+      `it could not be signed and stored: ${cause instanceof Error ? cause.message : String(cause)}`,
+      cause,
+    )
   }
 }
 

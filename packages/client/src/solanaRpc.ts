@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PayerFault } from './errorCode.ts'
 import { parseJson, readBody } from './readBody.ts'
+import { requireHttpUrl } from './secureUrl.ts'
 
 export type Fetch = typeof globalThis.fetch
 
@@ -40,7 +41,7 @@ const answerBytesMax = 1024 * 1024
  * for an error of the node, otherwise a retryable `Fault`.
  */
 export function createSolanaRpc({ url, fetch }: { readonly url: string; readonly fetch: Fetch }): SolanaRpc {
-  const { host } = new URL(url)
+  const { host } = requireHttpUrl(url)
   return {
     async call(method, params, result) {
       const answer = await post({ url, fetch }, { jsonrpc: '2.0', id: 1, method, params }).catch((cause: unknown) => {
@@ -53,7 +54,6 @@ export function createSolanaRpc({ url, fetch }: { readonly url: string; readonly
       const parsed = result.safeParse(answer.result)
       if (parsed.success) return parsed.data
       throw new PayerFault('NODE_UNAVAILABLE', `the answer of the Solana node at ${host} to ${method} cannot be read`, {
-        cause: parsed.error,
         retryable: true,
       })
     },
@@ -68,5 +68,8 @@ async function post({ url, fetch }: { readonly url: string; readonly fetch: Fetc
     redirect: 'error',
     signal: AbortSignal.timeout(nodeTimeoutMs),
   })
-  return answerJson.parse(parseJson(await readBody(response, answerBytesMax)))
+  const { data } = answerJson.safeParse(parseJson(await readBody(response, answerBytesMax)))
+  if (data !== undefined) return data
+  // Not the error of Zod, whose message is a list in JSON.
+  throw new Error(`HTTP ${response.status} without JSON-RPC: is it the URL of a Solana node?`)
 }

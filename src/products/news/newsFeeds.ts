@@ -1,5 +1,5 @@
 import { Fault } from '@tollbook/core/fault'
-import { isNewsCategory, type NewsCategory } from './articles/newsCategory.ts'
+import { isNewsCategory, newsCategories, type NewsCategory } from './articles/newsCategory.ts'
 
 export interface Feed {
   readonly category: NewsCategory
@@ -55,7 +55,10 @@ export const ourFeeds: readonly Feed[] = [
 export function feedsOf(configured: readonly FeedSetting[], sampleUpstreams: boolean): readonly Feed[] {
   const theirs = configured.map(({ category, url }): Feed => {
     if (isNewsCategory(category)) return { category, url, publisher: undefined }
-    throw new Fault(`NEWS_FEEDS names the category "${category}", which does not exist`, { retryable: false })
+    throw new Fault(
+      `NEWS_FEEDS names the category "${category}", which does not exist; use ${newsCategories.join(', ')}`,
+      { retryable: false },
+    )
   })
   if (sampleUpstreams) return theirs
   return [...theirs, ...ourFeeds.filter(({ category }) => !theirs.some((feed) => feed.category === category))]

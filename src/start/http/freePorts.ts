@@ -1,7 +1,7 @@
 import { Fault } from '@tollbook/core/fault'
 import type { FinanceConfig } from '../../config/financeConfig.ts'
 import type { ServerConfig } from '../../config/serverConfig.ts'
-import { findHostProblem, isListening } from '../../transport/acceptors.ts'
+import { findListenProblem, isListening } from '../../transport/acceptors.ts'
 
 export interface ListenerConfig {
   readonly server: Pick<ServerConfig, 'host' | 'port' | 'health'>
@@ -24,13 +24,20 @@ async function requireFree(
 ): Promise<void> {
   if (address === undefined) return
   const { host, port } = address
-  const problem = await findHostProblem(host)
-  if (problem !== undefined)
-    throw new Fault(`${prefix}HOST must be an address of this machine (got ${host}: ${problem})`, { retryable: false })
+  const hostProblem = await findListenProblem({ host, port: 0 })
+  if (hostProblem !== undefined)
+    throw new Fault(`${prefix}HOST must be an address of this machine (got ${host}: ${hostProblem})`, {
+      retryable: false,
+    })
   // Port 0 means any free port, so it is never in use.
-  if (port === 0 || !(await isListening(address))) return
-  throw new Fault(
-    `port ${port} of ${host} is in use: stop the process that listens there, or set ${prefix}PORT to another port, or to 0 for any free one`,
-    { retryable: false },
-  )
+  if (port === 0) return
+  const ways = `set ${prefix}PORT to another port, or to 0 for any free one`
+  if (await isListening(address))
+    throw new Fault(`port ${port} of ${host} is in use: stop the process that listens there, or ${ways}`, {
+      retryable: false,
+    })
+  // Also covers a port without a right to it, and one that a process uses on another address of this machine.
+  const problem = await findListenProblem(address)
+  if (problem !== undefined)
+    throw new Fault(`port ${port} of ${host} cannot be opened (${problem}): ${ways}`, { retryable: false })
 }

@@ -1,5 +1,6 @@
 import { readAddress } from '@tollbook/core/address'
 import { parseDecimal } from '@tollbook/core/money'
+import { findUrlProblem } from '@tollbook/client/secureUrl'
 import { attoUsdScale } from '@tollbook/client/spendingLimit'
 import { z } from 'zod'
 
@@ -38,7 +39,9 @@ const mintRule = z.strictObject({
 export type MintRule = z.infer<typeof mintRule>
 
 export const policyShape = z.strictObject({
-  rpcUrl: z.url({ protocol: /^https?$/ }),
+  rpcUrl: z
+    .string()
+    .refine((url) => findUrlProblem(url) === undefined, 'must be an http(s) URL without user name and password'),
   /** CAIP-2 name that services use for this chain. Absent: the name that follows from its genesis hash. */
   network: z.string().max(64).optional(),
   hosts: z.record(z.string().superRefine(checkHost), hostRule),

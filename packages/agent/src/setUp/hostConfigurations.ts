@@ -18,9 +18,14 @@ Codex:        codex mcp add tollbook -- ${words}
 
 const packageName = '@tollbook/agent'
 
-/** The published package starts by its name, and the repository by its program file. */
+/**
+ * A package that `npx` has fetched starts by its name, because `npx` may delete its files. An installed package and the
+ * repository start by their program file, because the registry may not have the package.
+ */
 function launchOf(folder: string): { readonly command: string; readonly args: readonly string[] } {
   const own = ['mcp', '--folder', folder]
-  if (!import.meta.url.endsWith('.ts')) return { command: 'npx', args: ['-y', packageName, ...own] }
-  return { command: process.execPath, args: [fileURLToPath(new URL('../main.ts', import.meta.url)), ...own] }
+  const here = import.meta.url
+  if (here.includes('/_npx/')) return { command: 'npx', args: ['-y', packageName, ...own] }
+  const program = new URL(here.endsWith('.ts') ? '../main.ts' : '../main.js', here)
+  return { command: process.execPath, args: [fileURLToPath(program), ...own] }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defaultFetch } from '@tollbook/client/defaultFetch'
+import { findUrlProblem } from '@tollbook/client/secureUrl'
 import { readAddress } from '@tollbook/core/address'
 import { describeError } from '@tollbook/core/fault'
 import { PolicyProblem, readPolicy } from '../policy/policy.ts'
@@ -85,8 +86,8 @@ const tokenPrice = z.object({
 const priceDigits = 12
 
 function hostOf(service: string): string {
-  if (!URL.canParse(service))
-    throw new SetUpProblem(`--service must be a URL such as https://api.example.com (got '${service}')`)
+  const problem = findUrlProblem(service)
+  if (problem !== undefined) throw new SetUpProblem(`--service: ${problem}`)
   return new URL(service).host
 }
 

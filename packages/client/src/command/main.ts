@@ -6,12 +6,14 @@ import { runPayCommand } from './payCommand.ts'
 
 const interrupted = new AbortController()
 process.once('SIGINT', () => interrupted.abort())
+// Ignore a closed pipe. The write of an answer reports it.
+process.stdout.on('error', () => undefined)
 
 process.exitCode = await runPayCommand(process.argv.slice(2), {
   name: 'tollbook-pay',
   stdout: process.stdout,
   stderr: process.stderr,
-  paymentFolder: join(process.env['TOLLBOOK_HOME'] ?? '.tollbook', 'payments'),
+  paymentFolder: join(process.env['TOLLBOOK_HOME'] || '.tollbook', 'payments'),
   readLocal: () => Promise.resolve(undefined),
   interrupted: interrupted.signal,
 })

@@ -32,7 +32,7 @@ Exit codes:
   2    wrong usage: an option, a file or a URL
   3    the price is above --max-usd; nothing was signed
   4    the payment was permanently refused; no answer, and nothing is paid again
-  5    the outcome of the payment is unknown; resume it, do not pay again
+  5    the outcome of the payment is unknown, or the answer could not be written; resume it, do not pay again
   6    the request was rejected; a payment, if made, stays valid and can be resumed for another request
   7    the service, its source or the Solana node is unavailable; a payment, if made, stays valid
   8    the offer of the service is inconsistent, or names another mint, wallet or network; nothing was signed

@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises'
+import { Fault } from '@tollbook/core/fault'
 import { PaymentNotSent, PaymentRefused } from '../paymentError.ts'
+import type { PendingPayment } from '../pendingPayment.ts'
 import type { PayCommandDeps } from './commandDeps.ts'
-import { exitCodeOf, exitCodeOfStatus, payExitCodes } from './payExit.ts'
+import { AnswerNotWritten, exitCodeOf, exitCodeOfStatus, payExitCodes } from './payExit.ts'
 import { type PayOrder, readPayOrder } from './payOrder.ts'
 import { reportAnswer, reportPayFailure, reportProgress } from './payReport.ts'
 import { payHelp, readPayArguments } from './payArguments.ts'
@@ -37,19 +39,30 @@ export async function runPayCommand(argv: readonly string[], streams: PayCommand
 
 async function perform(deps: PayCommandDeps, order: PayOrder, stored: SavedPayments): Promise<number> {
   const { interrupted, clock, paymentFolder: tabFolder } = deps
+  let paid: PendingPayment | undefined
   const { status, headers, body, bytes, verdict } = await purchase(order, {
     interrupted,
     tabFolder,
     ...(clock === undefined ? {} : { clock }),
     async onEvent(event) {
       // Store the payment before it is sent, so that a crash of this process cannot lose it.
-      if (event.kind === 'signed' || event.kind === 'resumed') await stored.keep(event.payment)
+      if (event.kind === 'signed' || event.kind === 'resumed') {
+        paid = event.payment
+        await stored.keep(paid)
+      }
       reportProgress(deps, event)
     },
   })
   const { output } = order
-  if (output !== undefined) await writeFile(output, bytes ?? `${JSON.stringify(body, null, 2)}\n`)
-  reportAnswer(deps, { status, body, verdict, output, replayed: headers.get('idempotent-replay') === 'true' })
+  try {
+    if (output !== undefined) await writeFile(output, bytes ?? `${JSON.stringify(body, null, 2)}\n`)
+    await reportAnswer(deps, { status, body, verdict, output, replayed: headers.get('idempotent-replay') === 'true' })
+  } catch (cause) {
+    const why = `the answer cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`
+    throw paid === undefined
+      ? new Fault(why, { cause, retryable: false })
+      : new AnswerNotWritten(why, { payment: paid, cause })
+  }
   // Forget the payment only now, because until the answer is written the stored payment can obtain it again.
   await stored.forget()
   return verdict?.valid === false ? payExitCodes.receiptInvalid : exitCodeOfStatus(status)

@@ -1,5 +1,12 @@
+import { docsOf, InvalidOption } from '../errorCode.ts'
 import { InsufficientFunds } from '../insufficientFunds.ts'
-import { PaymentError, PaymentNotSent, PaymentRefused, PaymentUnspent } from '../paymentError.ts'
+import {
+  PaymentError,
+  type PaymentErrorParts,
+  PaymentNotSent,
+  PaymentRefused,
+  PaymentUnspent,
+} from '../paymentError.ts'
 import { QuoteRefused } from '../quoteProblem.ts'
 import { SpendingLimitExceeded } from '../spendingLimit.ts'
 import { Fault } from '@tollbook/core/fault'
@@ -29,10 +36,21 @@ export class DepositUnresolved extends Error {
   }
 }
 
+/** The payment bought an answer, which was lost on the way to its file or pipe. */
+export class AnswerNotWritten extends PaymentError {
+  override readonly name = 'AnswerNotWritten'
+  readonly code = 'PAYMENT_UNRESOLVED'
+  readonly docs = docsOf('PAYMENT_UNRESOLVED')
+
+  constructor(why: string, parts: PaymentErrorParts) {
+    super(`payment ${parts.payment.signature} bought the answer, but ${why}; do not pay again, resume it`, parts)
+  }
+}
+
 /** Undefined for an error that is not expected, such as a bug of this package or a full disk. */
 export function exitCodeOf(error: unknown, interrupted: AbortSignal): number | undefined {
   if (error instanceof DepositUnresolved) return payExitCodes.outcomeUnknown
-  if (error instanceof UsageProblem) return payExitCodes.usage
+  if (error instanceof UsageProblem || error instanceof InvalidOption) return payExitCodes.usage
   if (error instanceof SpendingLimitExceeded) return payExitCodes.overLimit
   if (error instanceof InsufficientFunds) return payExitCodes.insufficientFunds
   if (error instanceof QuoteRefused) return payExitCodes.quoteRefused

@@ -1,10 +1,11 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { proofForms, type ProofForm } from '../encodeProof.ts'
+import { InvalidOption } from '../errorCode.ts'
 import { type PendingPayment, readPendingPayment } from '../pendingPayment.ts'
 import { readKeypairFile } from '../node.ts'
 import type { PayerWallet } from '../payerWallet.ts'
-import { requireSecureUrl } from '../secureUrl.ts'
+import { requireHttpUrl, requireSecureUrl } from '../secureUrl.ts'
 import type { LocalDefaults } from './commandDeps.ts'
 import type { PayArguments, PayOptions } from './payArguments.ts'
 import { readJsonFile, readTextFile } from './fileOption.ts'
@@ -49,7 +50,7 @@ export async function readPayOrder(local: LocalDefaults | undefined, given: PayA
   return {
     task: await readTask(baseUrl, resumed, given),
     wallet: resumed === undefined ? await readWallet(options, local) : spentWallet(resumed),
-    rpcUrl: requireUrl('--rpc-url', rpcUrl),
+    rpcUrl,
     maxUsd,
     form,
     ...pinsOf(options, own),
@@ -93,25 +94,26 @@ export function requirePlaces(given: Places, local: LocalDefaults | undefined) {
   const { 'base-url': baseUrl = local?.baseUrl, 'rpc-url': rpcUrl = local?.rpcUrl } = given
   if (baseUrl === undefined) throw missing('--base-url', 'the URL of the service')
   if (rpcUrl === undefined) throw missing('--rpc-url', 'the URL of a Solana node')
-  return { baseUrl, rpcUrl }
+  return { baseUrl, rpcUrl: requireUrl('--rpc-url', rpcUrl) }
 }
 
 function missing(option: string, what: string): UsageProblem {
   return new UsageProblem(option, `is missing: ${what} (its default comes from local mode, which is not running here)`)
 }
 
-function requireUrl(option: string, url: string): string {
-  if (!URL.canParse(url)) throw new UsageProblem(option, `${url} is not a URL such as http://127.0.0.1:3402`)
-  return url
+/** Throws a `UsageProblem` with the name of the option. */
+export function requireUrl(option: string, url: string, require: (url: string) => URL = requireHttpUrl): string {
+  try {
+    require(url)
+    return url
+  } catch (error) {
+    if (!(error instanceof InvalidOption)) throw error
+    throw new UsageProblem(option, error.message)
+  }
 }
 
 export function requireServiceUrl(url: string): string {
-  try {
-    return requireSecureUrl(requireUrl('--base-url', url)).href
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    throw new UsageProblem('--base-url', error.message)
-  }
+  return new URL(requireUrl('--base-url', url, requireSecureUrl)).href
 }
 
 /** Undefined for another service, because mint and receipt key of local mode belong to its own service. */

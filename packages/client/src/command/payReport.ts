@@ -10,6 +10,7 @@ import { formatDecimal } from '@tollbook/core/money'
 import { errorBody, errorMessage } from '@tollbook/core/wire'
 import type { PayCommandDeps } from './commandDeps.ts'
 import { isConnectionFailure } from './payExit.ts'
+import { writeWhole } from './writeWhole.ts'
 
 /** `verdict` is undefined without a receipt, or without a key to verify it. */
 export interface ShownAnswer {
@@ -24,7 +25,8 @@ type Streams = Pick<PayCommandDeps, 'stdout' | 'stderr'>
 
 const answerBody = z.object({ data: z.unknown(), receipt: z.unknown().optional(), meta: z.unknown().optional() })
 
-export function reportAnswer({ stdout, stderr }: Streams, answer: ShownAnswer): void {
+/** Rejects if standard output does not take the answer, for example because the disk is full or the pipe is closed. */
+export async function reportAnswer({ stdout, stderr }: Streams, answer: ShownAnswer): Promise<void> {
   const { status, body, replayed, verdict, output } = answer
   const parsed = answerBody.safeParse(body)
   const { data, receipt = null, meta = null } = parsed.success ? parsed.data : { data: body }
@@ -36,7 +38,7 @@ export function reportAnswer({ stdout, stderr }: Streams, answer: ShownAnswer): 
     return
   }
   const check = receipt === null ? 'no_receipt' : checkText(verdict)
-  stdout.write(`${JSON.stringify({ status, ...shown, receipt, meta, receiptCheck: check, replayed })}\n`)
+  await writeWhole(stdout, `${JSON.stringify({ status, ...shown, receipt, meta, receiptCheck: check, replayed })}\n`)
 }
 
 function refusalText(status: number, body: unknown): string {
