@@ -16,10 +16,7 @@ export interface ChainAccount {
 
 export interface TokenAccount {
   readonly mint: Address
-  /**
-   * This wallet may spend from the account. The owner of an SPL Token account can transfer the account to another
-   * wallet.
-   */
+  /** Wallet that may spend from the account. The owner of an SPL Token account can give the account to another wallet. */
   readonly owner: Address
   readonly baseUnits: bigint
   readonly isFrozen: boolean

@@ -17,7 +17,7 @@ export interface ChainNodeDeps {
 export interface ChainNode {
   readonly name: string
   readonly rpc: RpcClient
-  /** The highest slot in any answer of the node, except a far higher one that a minute of polls contradicted. */
+  /** The highest slot that the node has stated. A slot far above its polls is dropped after a minute. */
   slot(): number
   /** Slot and height at commitment `confirmed`. Undefined before the first status. */
   status(): NodeHeight | undefined
@@ -46,8 +46,9 @@ export interface NodeHeight {
 
 export const epochInfoJson = z.object({ absoluteSlot: z.int().min(0), blockHeight: z.int().min(0) })
 
-// A slot this far above the node's polls for a whole minute was wrong. A smaller difference may come from another
-// machine at the same address. A slot that is too low would prove the absence of a payment too early.
+// A slot that stays this far above the node's polls for a whole minute was wrong, and is dropped. A smaller difference
+// may come from another machine at the same address. It is kept, because a slot that is too low would prove the absence
+// of a payment too early.
 const farAheadSlots = 10_000
 const contradictedMs = 60_000
 

@@ -15,7 +15,7 @@ export function createChainTime(clock: Clock) {
     timeMs: () => (tip === undefined ? clock.nowMs() : tip.blockTimeMs + ageMs()),
     /** This machine's clock less the chain's time when the newest block was last seen. 0 before the first block. */
     skewMs: () => tip?.skewMs ?? 0,
-    /** Time since the newest block was last seen. */
+    /** Time since the newest block was last seen. Before the first block, the time since this object was created. */
     ageMs,
   }
 }

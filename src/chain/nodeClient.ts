@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Throws if the node does not answer. */
+/** Posts a JSON text and returns the parsed answer. Throws if the node does not answer. */
 export type PostJson = (url: string, body: string, options: { readonly timeoutMs: number }) => Promise<unknown>
 
 export interface RpcClient {

@@ -52,7 +52,7 @@ export interface NodeRegistry {
   height(): number
   /** Highest confirmed slot that any node on our network has reported. */
   newestSlot(): number
-  /** Duration of a slot in milliseconds, measured between the last two polls. */
+  /** Duration of a slot in milliseconds, from 40 to 400. Measured between two polls. */
   slotMs(): number
   /** No transaction whose blockhash was valid at this slot can land after this height. */
   boundAt(slot: number): LandingBound

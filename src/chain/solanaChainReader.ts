@@ -72,8 +72,8 @@ type Broadcast = Pick<SignedTransaction, 'bytes'> & BroadcastOptions
 /** Sends to the first node that answers. If that node does not forward the transaction, a later call sends it again. */
 async function broadcast(deps: RotationDeps, { bytes, rehearses }: Broadcast): Promise<void> {
   const encoded = Buffer.from(bytes).toString('base64')
-  // Skip preflight after a rehearsal. The answer to a repeated send is ignored, because the chain shows whether the
-  // transaction landed.
+  // Skip preflight unless the node should rehearse the transaction. A refusal is ignored, because the chain shows
+  // whether the transaction landed.
   const preflight = rehearses === true ? { preflightCommitment: 'confirmed' } : { skipPreflight: true }
   const params = [encoded, { encoding: 'base64', ...preflight }]
   try {

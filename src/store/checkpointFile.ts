@@ -19,7 +19,7 @@ import { writeFileAtomically } from '../machine/writeFileAtomically.ts'
 
 /**
  * Stores a checkpoint. Throws if the checkpoint is smaller than the stored checkpoint, or has another root for the same
- * size. The database then lacks events of the stored checkpoint, whose file is the evidence.
+ * size. The database then lacks or contradicts events of the stored checkpoint, whose file is the evidence.
  */
 export async function storeCheckpointFile(path: string, note: string): Promise<void> {
   const given = assertPresent(readCheckpoint(note), 'a checkpoint is a signed note')

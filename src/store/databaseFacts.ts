@@ -46,7 +46,8 @@ export interface DatabaseFacts extends LoginPower {
  */
 const walSlot = 'tollbook_wal'
 
-// Tables of the schema `ledger` that a migration replaces. Only the functions of the ledger write all other tables.
+// Tables of the schema `ledger` whose rows a migration replaces. The rows of all other tables come from functions of
+// the ledger.
 const declarations = ['kinds', 'steps', 'classes', 'code']
 
 export const serviceLoginFix = 'use a login that is a member of tollbook_service only (deploy/postgres/roles.sh)'

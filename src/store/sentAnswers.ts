@@ -28,8 +28,8 @@ export interface SentAnswersDeps {
   readonly repeatMs: number
 }
 
-// Interval between batches: four commits a second at any load. Until the commit, another instance could send an answer
-// again.
+// Interval between recordings, so that the number of commits hardly grows with the load. Until the commit, another
+// instance could send an answer again.
 const delayMs = 250
 const batchMax = 1_000
 // Maximum of waiting answers: 100,000 references take about 20 MB. Further answers are not recorded as sent, so they

@@ -27,7 +27,10 @@ export interface SettingStore {
    * begin with it.
    */
   versions(names: readonly string[]): Promise<SettingVersions>
-  /** Does not change recorded settings, because only an operator may change them. */
+  /**
+   * Records each value as the first one of its setting. Skips a setting that has a value, because only an operator may
+   * change it.
+   */
   record(values: readonly SettingValue[]): Promise<void>
 }
 

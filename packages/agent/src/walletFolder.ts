@@ -22,12 +22,12 @@ export function walletFolder(path: string) {
   }
 }
 
-/** No process of another user can reach the socket in the folder, regardless of the socket's mode. */
+/** Creates the folder for this user only, so that no other user can reach its socket. An existing folder keeps its mode. */
 export function openWalletFolder({ path }: WalletFolder): Promise<void> {
   return makeFolder(path)
 }
 
-/** The secret is made once, so that base URLs with it stay valid. */
+/** Returns the key of the proxy. The key is made once, so that base URLs that contain it stay valid. */
 export async function readOrMakeProxyKey({ proxyKey }: WalletFolder): Promise<string> {
   await writeIfAbsent(proxyKey, randomToken())
   const key = (await readFile(proxyKey, 'utf8')).trim()

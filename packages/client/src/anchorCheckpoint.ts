@@ -15,10 +15,7 @@ import type { Fetch } from './solanaRpc.ts'
 
 export interface AnchorDeps {
   readonly rpcUrl: string
-  /**
-   * Key that pays the fee and signs the transaction. Use a separate key with some SOL, because the key needs no tokens
-   * of a payer.
-   */
+  /** Key that pays the fee and signs the transaction. It needs some SOL and no tokens, so do not use the key of a payer. */
   readonly keypair: Keypair
   readonly signal: AbortSignal
   readonly fetch?: Fetch
@@ -33,7 +30,7 @@ export interface Anchor {
 // Maximum bytes of a memo, by the documentation of SPL Memo.
 const memoBytesMax = 566
 
-/** With the memo, a reader can detect that other readers were shown a different checkpoint. */
+/** Returns the memo. It shows a reader of the chain if another reader was given a different checkpoint. */
 function anchorMemo({ origin, size, root }: Checkpoint): string {
   return `tollbook-checkpoint ${origin} ${size} ${encodeBase64(root)}`
 }

@@ -51,7 +51,10 @@ export async function signWith(wallet: PayerWallet, unsigned: Uint8Array, findSi
   return { signature, transaction }
 }
 
-/** In bound form, the memo of the quote binds the payment to the quote's secret. */
+/**
+ * Returns the memo of the quote in bound form, which binds the payment to the quote's secret. Other forms have a random
+ * memo.
+ */
 function memoFor({ quote }: PaymentPlan, form: ProofForm): string {
   return form === 'bound' ? quote.memo : nonceMemo()
 }

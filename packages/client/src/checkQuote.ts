@@ -63,7 +63,7 @@ export interface QuoteQuestion {
   readonly isDeposit?: boolean
 }
 
-/** Makes no request to a node, because `planPayment` compares the offer with the chain. */
+/** Checks an offer without a request to a node. `planPayment` compares the offer with the chain. */
 export function checkQuote({ offer, request, pins, isDeposit = false }: QuoteQuestion): PayableQuote | QuoteProblem {
   const parsed = quoteBody.safeParse(offer.body)
   if (!parsed.success) {

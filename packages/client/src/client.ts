@@ -1,4 +1,7 @@
-/** The public interface of @tollbook/client. Everything else in this package may change without notice. */
+/**
+ * The public interface of @tollbook/client for every JavaScript engine. The public interface for Node.js is in
+ * `node.ts`. Everything else in this package may change without notice.
+ */
 export { createPayingFetch, type PayingFetch, type ResumeOptions } from './payingFetch.ts'
 export type { PayingFetchOptions, TabOption } from './payer.ts'
 export type { ClosedTab, PayingTabs, TabState } from './tab/manageTab.ts'

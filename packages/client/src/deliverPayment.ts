@@ -24,8 +24,8 @@ export async function deliverPayment(payer: Payer, delivery: Delivery): Promise<
     await payer.open.close(payment, 'answered')
     return answer
   } catch (error) {
-    // A node that rejected the transaction has received it, so count its amount until the transaction can no longer
-    // land.
+    // The service or node that refused the transaction has received it, and could still send it. So count the amount
+    // until the transaction can no longer land.
     const isRefused = error instanceof PaymentRefused || error instanceof PaymentNotSent
     // A refused debit moved nothing and has no transaction that could land, so close it at once.
     if (isRefused && payment.debit !== undefined) await payer.open.close(payment, 'not_sent')

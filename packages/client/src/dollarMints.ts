@@ -8,7 +8,10 @@ export type DollarMints = 'circle' | readonly string[]
 
 const ofCircle = ['EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU']
 
-/** The payer lists other mints, because a list in this code would go out of date. */
+/**
+ * Returns the mints that count as one dollar each. This code lists USDC only, because a longer list would go out of
+ * date. The payer can list other mints.
+ */
 export function readDollarMints(option: DollarMints | undefined, expectedMint: string | undefined): readonly string[] {
   const mints = option === 'circle' ? ofCircle : (option ?? [])
   const wrong = mints.find((mint) => readAddress(mint) === undefined)

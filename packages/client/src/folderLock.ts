@@ -90,8 +90,8 @@ async function tryTake({ path, own }: LockFile): Promise<boolean> {
 }
 
 /**
- * Only one of several processes succeeds in the move. If another process has taken the lock in the meantime, its file
- * is put back.
+ * Moves the lock aside and removes it. Only one of several processes succeeds in the move. If another process has taken
+ * the lock in the meantime, its file is put back.
  */
 async function breakLock({ path, aside }: LockFile, holder: string): Promise<void> {
   const moved = await unlessCode(

@@ -68,7 +68,7 @@ async function sendFirst({ chain }: LandDeps, { transaction }: LandOrder): Promi
   }
 }
 
-/** `open` until the blockhash has expired in a final block, and whenever the node does not answer. */
+/** `open`: the blockhash has not expired in a final block yet, or the node gave no clear answer. */
 export type Fate = 'landed' | 'never' | 'open'
 
 /**

@@ -66,7 +66,7 @@ interface PayerChainOptions {
   readonly fetch?: Fetch
 }
 
-/** The methods throw a retryable `Fault` if the node does not answer. Facts about a mint that cannot change are cached. */
+/** The methods throw a retryable `Fault` if the node does not answer. Facts about a token that seldom change are cached. */
 export function connectPayerChain({ rpcUrl, fetch = defaultFetch }: PayerChainOptions): PayerChain {
   const rpc = createSolanaRpc({ url: rpcUrl, fetch })
   const known = new Map<string, TokenFacts>()

@@ -23,7 +23,7 @@ export interface LastAnswer {
 }
 
 /**
- * A signed payment was sent, and its answer did not arrive. The error carries the payment with its proof on purpose. A
+ * A signed payment was sent, and has not bought an answer. The error carries the payment with its proof on purpose. A
  * proof in a log could be stolen before it is used, but without a copy of the proof the payment is lost.
  */
 export abstract class PaymentError extends Error {

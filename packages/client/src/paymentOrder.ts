@@ -2,14 +2,20 @@ import { sha256Hex } from '@tollbook/core/digest'
 import type { PayableRequest } from './payableRequest.ts'
 import type { PendingPayment, PendingRequest } from './pendingPayment.ts'
 
-/** Excludes the idempotency key, so that equal requests can share one payment. */
+/**
+ * Returns a digest of the request and the wallet. It excludes the idempotency key, so that equal requests can share one
+ * payment.
+ */
 export function orderOf({ request, wallet }: Pick<PendingPayment, 'request' | 'wallet'>): string {
   return sha256Hex(`${wallet} ${fingerprint(request)}`).slice(0, orderCharacters)
 }
 
 const orderCharacters = 32
 
-/** If the caller gave an idempotency key, the keys must be equal too. */
+/**
+ * True if the payment is for this request and wallet. If the caller gave an idempotency key, the keys must be equal
+ * too.
+ */
 export function isPaymentFor(
   payment: PendingPayment,
   { content, idempotencyKey }: PayableRequest,

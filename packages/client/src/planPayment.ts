@@ -35,7 +35,10 @@ export function planPayment(quote: PayableQuote, facts: TokenFacts): PaymentPlan
   return { quote, sentBaseUnits, createsTokenAccount, cost: costOf(quote, sentBaseUnits) }
 }
 
-/** If the service overstated the fee, it would keep the difference. If it understated the fee, too little would arrive. */
+/**
+ * Returns the amount to send, if it fits the fee of the mint. If the service overstated the fee, it would keep the
+ * difference. If it understated the fee, too little would arrive.
+ */
 function sentAmount(quote: PayableQuote, { transferFee }: MintFacts): bigint | QuoteProblem {
   const { transferBaseUnits, transferWithFeeBaseUnits } = quote
   const sentBaseUnits = transferWithFeeBaseUnits ?? transferBaseUnits

@@ -44,7 +44,10 @@ export function createSharedTurns(store: PaymentStore | undefined) {
     await begun?.end()
   }
   return {
-    /** Also returns the payments of other payers that were answered while this call waited for the turn. */
+    /**
+     * Joins or begins the turn of the order. Returns the turn, and the payments of other payers that were answered
+     * while this call waited.
+     */
     async join(order: string, { idempotencyKey, signal }: PayableRequest) {
       signal.throwIfAborted()
       const isShared = idempotencyKey === undefined

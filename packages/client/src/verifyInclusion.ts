@@ -89,7 +89,10 @@ function readProof(value: unknown) {
   return data === undefined || path?.length !== data.path.length ? undefined : { ...data, path }
 }
 
-/** The name of the log is read from the note, because the signature covers it. */
+/**
+ * Returns the checkpoint if one of the keys signed it. The name of the log is read from the note, because the signature
+ * covers it.
+ */
 export function openWithKeys(note: string, keys: readonly KeyWithId[]): Checkpoint | undefined {
   const name = readCheckpoint(note)?.origin
   if (name === undefined) return undefined

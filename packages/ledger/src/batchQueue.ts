@@ -13,7 +13,7 @@ export interface BatchQueueOptions<Item, Outcome> {
   /** Returns the key of an item. Items with the same key are not in progress together, so that they do not conflict. */
   readonly keyOf: (item: Item) => string
   /**
-   * Writes a batch in one round trip. Outcomes are in the order of the items. An item that fails alone has a rejected
+   * Handles a batch in one round trip. Outcomes are in the order of the items. An item that fails alone has a rejected
    * outcome. If the promise rejects, all items have failed.
    */
   readonly flush: (batch: readonly Item[]) => Promise<readonly PromiseSettledResult<Outcome>[]>
@@ -37,7 +37,7 @@ export interface Gathering {
 }
 
 /**
- * A queue that writes items in batches. `submit` rejects with a retryable `Fault` if too many items wait, and with the
+ * A queue that handles items in batches. `submit` rejects with a retryable `Fault` if too many items wait, and with the
  * batch's error if the whole batch fails.
  */
 export interface BatchQueue<Item, Outcome> {

@@ -102,7 +102,8 @@ export async function migrate({
     // Take a lock, so that two programs that start together migrate one after the other.
     await client.query("select pg_advisory_xact_lock(hashtext('tollbook migrate'))")
     await client.query(`set local lock_timeout = ${lockTimeoutMs}`)
-    // Holds for functions of this role only, and the migration may run as another role than the first one did.
+    // Repeat this at each migration. It holds only for functions that this role creates, and an earlier migration may
+    // have run as another role.
     await client.query('alter default privileges revoke execute on functions from public')
     const isNewer = await isNewerButFits(client, schema)
     const applied = isNewer

@@ -6,7 +6,7 @@ import { readEvents, readManyEvents, streamKey } from './readEvents.ts'
 
 type Events = readonly RecordedEvent[]
 
-// Limits of a batch, equal to those for appends.
+// Limits of the queue, equal to those for appends after a quick flush.
 const batchMax = 64
 const flushesMax = 2
 const waitingMax = 10_000

@@ -10,7 +10,10 @@ export interface AccountVersion extends AccountAt {
   readonly slot: number
 }
 
-/** The engine has only the newest states. Unchanged genesis accounts are not stored. */
+/**
+ * Stores every version of an account, because the engine has only the newest states. Unchanged genesis accounts are not
+ * stored.
+ */
 export class AccountStates {
   readonly #insert: StatementSync
   readonly #at: StatementSync
@@ -42,7 +45,10 @@ export class AccountStates {
     return typeof slot === 'number' ? slot : undefined
   }
 
-  /** Undefined if the account did not exist at the end of the slot. */
+  /**
+   * Returns the newest stored state up to the slot. Undefined if no state was stored by then, or if the account had
+   * been closed.
+   */
   at(address: Uint8Array, slot: number): AccountState | undefined {
     const row = this.#at.get(address, slot)
     return row === undefined ? undefined : stateIn(row)

@@ -22,7 +22,7 @@ export interface ChainNodeDeps {
   readonly clock: Clock
 }
 
-/** Slots at which the node froze or left the main branch. Undefined: this did not happen. */
+/** Slots at which the node froze and left the main branch. Undefined while the node is not frozen, or not on a fork. */
 interface Departure {
   readonly frozenSlot: number | undefined
   readonly forkSlot: number | undefined
@@ -53,7 +53,7 @@ export class ChainNode {
     return this.#own ?? this.#deps.main
   }
 
-  /** If the node now lags, it shows older slots than it showed before. */
+  /** Changes the behaviour at once. A node that begins to lag shows older slots than it showed before. */
   behave(behaviour: NodeBehaviour): void {
     const was = this.#behaviour
     this.#behaviour = behaviour

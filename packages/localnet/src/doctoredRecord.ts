@@ -7,8 +7,8 @@ import type { TransactionError } from './transactionError.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
 
 /*
- * Builds the false records that a lying node could send. Instructions and balances of a record agree. If the message or
- * the signature was changed, the signature no longer verifies.
+ * Builds the false records that a lying node could send. If the message or the signature was changed, the signature no
+ * longer verifies.
  */
 
 export function withSignature(record: TransactionRecord, signature: Uint8Array): TransactionRecord {
@@ -30,7 +30,7 @@ export function scaledRecord(record: TransactionRecord, percent: number): Transa
   return { ...scaled, after: { ...record.after, tokens } }
 }
 
-/** The false record pays the fee and moves no tokens. Its message is unchanged. */
+/** The false record has an error and moves no tokens. Its message and its balances in SOL are unchanged. */
 export function failedRecord(record: TransactionRecord): TransactionRecord {
   const outcome = { ...record.outcome, error: claimedError, innerInstructions: [] }
   return { ...record, outcome, after: { ...record.after, tokens: record.before.tokens } }

@@ -18,7 +18,7 @@ export interface HistoryEntry {
 
 /**
  * Also finds transactions by message, because a signer can create a second valid signature of the same message. Like a
- * real node, the chain refuses this duplicate, or one intent would be executed twice.
+ * real node, the chain refuses this duplicate, so that one intent is not executed twice.
  */
 export class History {
   readonly #insert: StatementSync

@@ -84,7 +84,7 @@ function send(response: ServerResponse, answer: RpcAnswer): void {
       if (answer.outcome === 'disconnect') response.destroy()
       if (answer.outcome === 'unavailable') end(response, 503, '')
       if (answer.outcome === 'tooManyRequests') end(response, 429, 'Too many requests')
-    // Do not answer a `hang`. The request ends when the server closes.
+    // Do not answer a `hang`. The request ends when the client disconnects, or when the server closes.
   }
 }
 

@@ -41,7 +41,10 @@ export interface LocalChainOptions {
 export interface LocalNode {
   readonly rpcUrl: string
   readonly wsUrl: string
-  /** Returns the number of calls by method, including subscriptions. Each member of a batch counts. */
+  /**
+   * Returns the number of calls by method, including subscriptions, but without `localnet_` methods. Each member of a
+   * batch counts.
+   */
   requestCounts(): ReadonlyMap<string, number>
   forgetRequestCounts(): void
   /** Makes the next calls of a method fail. Further rules for the method apply after the earlier rules. */

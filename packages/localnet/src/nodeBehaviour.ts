@@ -35,7 +35,7 @@ export const nodeBehaviour = z
     hide: z.array(signature).max(100).readonly().optional(),
     /** Signature of a transaction. The node returns the record of this transaction for every unknown signature. */
     forge: signature.optional(),
-    /** Percentage by which the node scales the token amounts of each transaction. */
+    /** Percentage of the true token amounts that the node reports for each transaction. */
     amounts: z.int().min(0).max(1_000).optional(),
     /** The node reports each transaction as failed without effect. */
     failRecords: z.boolean().optional(),

@@ -23,7 +23,7 @@ export const firstSlot = 512
 
 const slotHashesMax = 512
 
-/** A new salt after a dropped fork ensures that its hashes never recur. */
+/** A part of the chain. After a dropped fork, a new salt ensures that the blockhashes of the dropped slots never recur. */
 export interface Branch {
   readonly fromSlot: number
   readonly salt: Uint8Array

@@ -18,7 +18,10 @@ export interface QuoteDeps {
   readonly terms: PaymentTerms
   readonly split: readonly SplitShare[]
   readonly token: TokenNames
-  /** Returns a slot that the chain has certainly reached. A payment for the quote cannot land before this slot. */
+  /**
+   * Returns a slot that the chain has certainly reached. A payment that landed before this slot was not made for the
+   * quote.
+   */
   readonly slot: () => number
 }
 

@@ -4,7 +4,8 @@ import { formatUsd } from '../attoUsd.ts'
 import { type AnswerKind, kindHeader, paymentHeader, type PaymentNote, type Refusal } from '../walletWire.ts'
 import type { Purchase } from './purchases.ts'
 
-// Headers that are not passed on: those of the connection to the service, and those that only the wallet may set.
+// Headers that are not passed on: those of the connection to the service, cookies, and those that only the wallet may
+// set.
 const dropped = new Set([
   'connection',
   'content-encoding',

@@ -116,7 +116,10 @@ export function requireServiceUrl(url: string): string {
   return new URL(requireUrl('--base-url', url, requireSecureUrl)).href
 }
 
-/** Undefined for another service, because mint and receipt key of local mode belong to its own service. */
+/**
+ * Returns the defaults of local mode only for its own service, because mint, wallet and receipt key do not apply to
+ * another service.
+ */
 export function ownLocal(local: LocalDefaults | undefined, baseUrl: string): LocalDefaults | undefined {
   const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : undefined)
   return local !== undefined && originOf(local.baseUrl) === originOf(baseUrl) ? local : undefined

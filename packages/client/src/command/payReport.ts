@@ -55,7 +55,7 @@ function checkText(verdict: ReceiptVerdict | undefined): string {
   return verdict.valid ? 'verified' : verdict.problem
 }
 
-// One word each, so that a receipt cannot contain a line of its own verdict.
+// Accept only one word in each field. With a line break, a receipt could imitate the line of the verdict.
 const word = z.string().regex(/^[\w:-]{1,128}$/)
 const receiptFields = z.object({
   id: word,

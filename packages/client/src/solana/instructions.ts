@@ -76,7 +76,7 @@ function checkedAmount(instruction: number, baseUnits: bigint, decimals: number)
   return data
 }
 
-/** The default of 200,000 units per instruction would raise the priority fee. */
+/** Limits the compute units. The default of 200,000 units per instruction would raise the priority fee. */
 export function setComputeUnitLimit(units: number): Instruction {
   const data = new Uint8Array(5)
   data[0] = 2

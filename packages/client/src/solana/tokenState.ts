@@ -28,7 +28,6 @@ export function readMintState(data: Uint8Array): MintState | undefined {
 }
 
 export interface TokenAccountState {
-  /** Address of the wallet that may move the tokens. */
   readonly owner: string
   readonly heldBaseUnits: bigint
   readonly isFrozen: boolean

@@ -124,7 +124,7 @@ interface ReadTransaction {
   readonly signers: readonly string[]
 }
 
-/** Each length is one byte, because a packet has space for fewer than 128 signatures. */
+/** Reads each length as one byte, because a packet has space for fewer than 128 signatures or keys. */
 function readTransaction(transaction: Uint8Array): ReadTransaction {
   const [signatureCount = 0] = transaction
   const message = transaction.subarray(1 + signatureCount * signatureBytes)

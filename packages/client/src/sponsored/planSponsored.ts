@@ -78,7 +78,10 @@ async function readToken({ chain }: SponsorDeps, { mint, payTo }: SponsoredOffer
 const unitsByProtocol = { x402: 20_000, mpp: 200_000 } as const
 const microLamports = 1n
 
-/** The payment cannot land without the signature of the fee payer, which comes first on chain. Does not send it. */
+/**
+ * Signs the payment for the payer, and does not send it. It cannot land without the signature of the fee payer, which
+ * comes first on chain.
+ */
 export async function signSponsored(deps: SponsorDeps, plan: SponsoredPlan): Promise<SignedPayment> {
   const { offer, token, destination } = plan
   const { address } = deps.wallet

@@ -40,7 +40,7 @@ export async function payOnTab(payer: Payer, order: TabOrder & { readonly offer:
 
 /**
  * If other protocols are allowed, the tab may hold dollars, so the mint and network of the quote do not matter. The
- * deposit was checked against the network.
+ * offer of the deposit is checked instead.
  */
 function pinsOf({ pins, protocols }: Payer): QuotePins {
   const { expectedMint: _mint, expectedNetwork: _network, ...others } = pins
@@ -136,7 +136,7 @@ async function expectedTerms(payer: Payer, request: PayableRequest, quote: Payab
   return own.length === 0 ? termsIn(payer, quote, quote.mint) : undefined
 }
 
-/** The URL may include the base path of a gateway. */
+/** Returns the URL of the service, which may include the base path of a gateway. */
 function serviceOf({ content, tool }: PayableRequest, { endpoint }: PayableQuote): string {
   const { origin, pathname } = new URL(content.url)
   const path = tool === undefined ? pathOf(endpoint) : mcpPath

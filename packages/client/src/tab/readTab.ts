@@ -21,7 +21,7 @@ export function readAnswer<T>(service: string, schema: z.ZodType<T>, body: unkno
   throw new PayerFault('SERVICE_UNAVAILABLE', message, { retryable: true })
 }
 
-// Debits contain the id and sign the origin.
+// Refuse half of a surrogate pair, because debits and closings sign the UTF-8 bytes of this text.
 const originText = z.string().refine((text) => text.isWellFormed())
 const openedBody = z.object({
   data: z.object({

@@ -63,7 +63,10 @@ export function createTabRecords(store: PaymentStore | undefined, wallet: string
     },
     write: (record: TabRecord) => keep(nameOf(record.service), JSON.stringify(record)),
     forget: (service: string) => keep(nameOf(service), undefined),
-    /** Calls and processes that use this function change the tabs of a service one after the other. */
+    /**
+     * Runs the work after all earlier work on the tabs of this service. If the store has `takeTurn`, this includes work
+     * of other processes.
+     */
     async exclusively<T>(service: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
       const name = nameOf(service)
       const inTurn = async () => {

@@ -16,8 +16,8 @@ import { accountConfig } from './accountMethods.ts'
 const tokenFilter = z.union([z.object({ mint: addressParam }), z.object({ programId: addressParam })])
 
 /**
- * Uses an index, so the time depends on the number of the owner's accounts, not of all token accounts. Error messages
- * are those of Agave.
+ * `getTokenAccountsByOwner` uses an index, so the time depends on the number of the owner's accounts, not of all token
+ * accounts. Error messages are those of Agave.
  */
 export function tokenMethods(node: ChainNode): RpcMethods {
   const addressAndContext = z.tuple([addressParam, contextConfig.optional()])
