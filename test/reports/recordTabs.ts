@@ -124,7 +124,7 @@ export async function recordDollarTab(ledger: Ledger, question: TabsQuestion): P
 
 type Recorder = ReturnType<typeof openRecorder>
 
-function openRecorder(
+export function openRecorder(
   ledger: Ledger,
   { payer, origin, priceList = 1, nowMs = systemClock.nowMs(), prices = inToken }: TabsQuestion,
 ) {

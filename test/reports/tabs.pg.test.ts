@@ -20,9 +20,11 @@ import { sealNext } from '../../src/store/sealer.ts'
 import { makeWallet } from '../audit/signedPayment.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { openInstance, openSessions } from '../store/instance.ts'
-import { sampleMint } from '../store/samplePayment.ts'
+import { sampleMint, samplePrice } from '../store/samplePayment.ts'
 import { tamper } from '../store/tamper.ts'
-import { recordTabs, tabAmounts, tabPriceList } from './recordTabs.ts'
+import { newSessionKey } from '../tabs/tabClient.ts'
+import { readCsv } from './readCsv.ts'
+import { openRecorder, recordTabs, tabAmounts, tabPriceList } from './recordTabs.ts'
 
 const { serviceUrl, adminUrl } = await createTestDatabase()
 const ledger = await openInstance(serviceUrl)
@@ -245,7 +247,7 @@ test('the closing statement has deposits apart from revenue and from refunds', a
   })
 })
 
-test('an export of payments has each sale on a tab once, at the amount that was charged', async () => {
+async function exportedPayments() {
   const lines: string[] = []
   await exportLedger(ledger.database, {
     format: 'csv',
@@ -256,9 +258,11 @@ test('an export of payments has each sale on a tab once, at the amount that was 
     signal: new AbortController().signal,
     write: async (chunk) => void lines.push(String(chunk)),
   })
-  const [head = '', ...rows] = lines.join('').trimEnd().split('\r\n')
-  const names = head.split(',')
-  const cells = rows.map((row) => Object.fromEntries(row.split(',').map((cell, index) => [names[index], cell])))
+  return readCsv(lines.join(''))
+}
+
+test('an export of payments has each sale on a tab once, at the amount that was charged', async () => {
+  const cells = await exportedPayments()
   const chat = cells.find(({ payment }) => payment === `tab:${busy}:3`)
   const part = (name: string) => BigInt(chat?.[`${name}_base_units`] ?? 0)
   expect(chat).toMatchObject({
@@ -284,4 +288,18 @@ test('what a tab holds is of its newest deposits, because it spends the oldest o
     { month: before, depositedBaseUnits: deposit, unspentBaseUnits: held(busy) - deposit },
     { month: now, depositedBaseUnits: deposit, unspentBaseUnits: deposit },
   ])
+})
+
+test('an export has a sale that failed and was tried again after the price had risen at the price that it paid', async () => {
+  const recorder = openRecorder(ledger, { payer, origin: 'tollbook/books', nowMs })
+  const key = newSessionKey()
+  const { tab } = await recorder.deposit({ key })
+  const before = await recorder.release(await recorder.hold(tab, { number: 1n, key }))
+  const price = samplePrice('/api/tools/qrcode', fixed + 1_000_000n)
+  await recorder.capture(await recorder.hold(tab, { number: 1n, key, price, before }))
+  expect((await exportedPayments()).find(({ payment }) => payment === `tab:${tab}:1`)).toMatchObject({
+    state: 'fulfilled',
+    required_base_units: String(fixed + 1_000_000n),
+    paid_by_tab_base_units: String(fixed + 1_000_000n),
+  })
 })

@@ -210,6 +210,8 @@ function paidOf(body: Buffer, lifecycle: readonly LifecycleEvent[]): Paid {
   if (event.kind === 'PaymentVerified') return { settlement: event.settlement, prepaidBaseUnits }
   assert(event.kind === 'TabDebited', 'the column names the kind of the body')
   const settlement = events.reduce<Settlement>((charged, each) => {
+    // An attempt after a failed one holds the price of its own time.
+    if (each.kind === 'TabDebited') return settlementOfDebit(each)
     if (each.kind === 'TabCaptured') return chargedBy(charged, each)
     return each.kind === 'BurnOwed' ? owingBurn(charged, each) : charged
   }, settlementOfDebit(event))
