@@ -136,18 +136,21 @@ function depositKeysOf(tab: TabId) {
 
 function readDeposit(reference: PaymentReference, recorded: readonly RecordedEvent[]) {
   const payment = foldPayment(recorded)
-  assert('settlement' in payment, 'a deposit was verified')
   const events = recorded.map(({ body, effectiveAtMs }) => ({
     ...paymentCodec.decode(textOf(body)).event,
     effectiveAtMs,
   }))
+  // The state of a dropped deposit that landed later has no settlement any more.
+  const verified = events.find((event) => event.kind === 'PaymentVerified')
+  const { settlement } = assertPresent(verified, 'a deposit was verified')
   const opened = events.find((event) => event.kind === 'TabOpened')
   const deposited = assertPresent(opened ?? events.find((event) => event.kind === 'TabToppedUp'), 'a deposit was made')
-  const standing = payment.phase === 'reversed' ? 'reversed' : isFinal(payment) ? 'final' : 'open'
+  const isDropped = payment.phase === 'reversed' || payment.phase === 'unmatched'
+  const standing = isDropped ? 'reversed' : isFinal(payment) ? 'final' : 'open'
   const { depositBaseUnits: baseUnits, effectiveAtMs } = deposited
   const lostBaseUnits = events.find((event) => event.kind === 'DepositReversed')?.spentBaseUnits ?? 0n
   const onRecord: TabDepositOnRecord = { reference, baseUnits, effectiveAtMs, standing, lostBaseUnits }
-  return { onRecord, opened, settlement: payment.settlement }
+  return { onRecord, opened, settlement }
 }
 
 function foldLifecycle(recorded: readonly RecordedEvent[]): TabLifecycle {

@@ -5,8 +5,8 @@ import type { Item } from '@tollbook/ledger/item'
 import type { RecordedEvent } from '@tollbook/ledger/port'
 import { prepaidOn } from '../../src/accounting/account.ts'
 import { decideFulfil } from '../../src/payment/attempt.ts'
-import { decideFinality } from '../../src/payment/finality.ts'
-import { evolveAll, type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
+import { decideFinality, decideUnmatched } from '../../src/payment/finality.ts'
+import { evolveAll, type PaymentDecision, type PaymentState, unknownPayment } from '../../src/payment/payment.ts'
 import { streamIdOf } from '../../src/payment/paymentReference.ts'
 import { newLifecycle, type Tab } from '../../src/payment/tab.ts'
 import { wholeDeposit } from '../../src/pricing/currentPrice.ts'
@@ -69,8 +69,12 @@ function recorded({ events }: Item, from: number): readonly RecordedEvent[] {
   })
 }
 
-/** Events of a deposit of 100 base units that opened the tab and is final. */
-function openingDeposit(): readonly RecordedEvent[] {
+type Decide = (state: PaymentState) => PaymentDecision | undefined
+
+const becomesFinal: Decide = (state) => decideFinality(state, { kind: 'finalized', slot: 1 })
+
+/** Events of a deposit of 100 base units that opened the tab, and of what became of it. */
+function openingDeposit(endings: readonly Decide[]): readonly RecordedEvent[] {
   const reference = referenceNumber(1)
   const { price } = settlementOf(reference)
   const ofDeposit = { ...price, requiredBaseUnits: 100n, ...wholeDeposit(100n) }
@@ -81,10 +85,7 @@ function openingDeposit(): readonly RecordedEvent[] {
   const items = [paymentItem(change)]
   const { terms } = tabWith([])
   const command = { attemptId, orderDigest: 'ab'.repeat(32), answerDigest: 'cd', deposit: { tab: tabId, terms } }
-  for (const decide of [
-    (state: PaymentState) => decideFulfil(state, command),
-    (state: PaymentState) => decideFinality(state, { kind: 'finalized', slot: 1 }),
-  ]) {
+  for (const decide of [(state: PaymentState) => decideFulfil(state, command), ...endings]) {
     const decision = assertPresent(decide(before), 'the step applies')
     items.push(paymentItem({ reference, before, ...decision, nowMs: todayMs }))
     before = evolveAll(before, decision.events, todayMs)
@@ -93,8 +94,8 @@ function openingDeposit(): readonly RecordedEvent[] {
 }
 
 /** A tab whose balance a test sets. Counts the readings of its deposits. */
-function openStore(balances: readonly bigint[] = [100n]) {
-  const [deposit, left] = [openingDeposit(), [...balances]]
+function openStore(balances: readonly bigint[] = [100n], endings: readonly Decide[] = [becomesFinal]) {
+  const [deposit, left] = [openingDeposit(endings), [...balances]]
   const state = { isRecorded: true, reads: 0, nowMs: 1 }
   let lifecycle: readonly RecordedEvent[] = []
   const steps: string[] = []
@@ -148,4 +149,17 @@ test('a closing owes what the tab has, and what a hold returns meanwhile', async
   expect(steps).toEqual(['tab_lifecycle.close', 'tab_lifecycle.return'])
   const again = await store.close(tabId, 'wallet', todayMs)
   expect(again, 'the answer of the first closing may be lost').toEqual({ restBaseUnits: 100n, hasChanged: false })
+})
+
+test('a deposit that the chain dropped and took again later stays dropped, and its tab is closed', async () => {
+  const dropped = { kind: 'reversed', reason: 'absent', finalizedSlot: 2, prepaidBaseUnits: 30n } as const
+  const received = { wallet, mint, receivedBaseUnits: 100n, slot: 9 }
+  const endings: readonly Decide[] = [
+    (state) => decideFinality(state, dropped),
+    (state) => decideUnmatched(state, received),
+  ]
+  const { store, steps } = openStore([70n, 70n, 0n], endings)
+  expect(await store.find(tabId)).toMatchObject({ deposits: [{ standing: 'reversed', lostBaseUnits: 70n }] })
+  await store.close(tabId, 'end', todayMs)
+  expect(steps).toEqual(['tab_lifecycle.close', 'tab_lifecycle.take_back'])
 })
