@@ -96,6 +96,7 @@ export async function openPayout(options: PayoutOptions) {
       serviceToken: options.tokenMint,
       rpcUrl: options.rpcUrls[0] ?? '',
       requirePayable: (plan) => openParts(parts, plan),
+      requireOthersRecorded: (plan) => findOwnUnrecorded(parts, plan),
       requireNothingSent: () => requireNothingSent(parts),
     }),
     close: () => stored.disposeAsync(),
@@ -147,17 +148,22 @@ async function partsToSend(opened: Opened, created: PayoutPlan): Promise<readonl
 }
 
 async function openParts(opened: Opened, created: PayoutPlan): Promise<readonly number[]> {
-  const { chain, database } = opened
-  const { mint, network, paymentWallet } = chain.terms
+  const unrecorded = await findOwnUnrecorded(opened, created)
+  const recorded = await findRecordedParts(opened.database, created)
+  const unpaid = created.parts.map((_, index) => index + 1).filter((part) => !recorded.has(part))
+  await checkDebts(opened, created, unpaid)
+  return unpaid.filter((part) => !unrecorded.some((listed) => paysPart(listed, created, part)))
+}
+
+/** Returns the payouts of the plan that are on chain and not in the ledger. Throws if there is one of another plan. */
+async function findOwnUnrecorded(opened: Opened, created: PayoutPlan) {
+  const { mint, network, paymentWallet } = opened.chain.terms
   if (created.mint !== mint || created.network !== network || created.paymentWallet !== paymentWallet)
     throw new Fault('the plan is for another mint, payment wallet or network', { retryable: false })
   const unrecorded = await findUnrecorded(opened, created.slot)
   const foreign = unrecorded.filter(({ memo }) => memo?.includes(created.id) !== true)
   if (foreign.length > 0) throw unrecordedFault(foreign)
-  const recorded = await findRecordedParts(database, created)
-  const unpaid = created.parts.map((_, index) => index + 1).filter((part) => !recorded.has(part))
-  await checkDebts(opened, created, unpaid)
-  return unpaid.filter((part) => !unrecorded.some((listed) => paysPart(listed, created, part)))
+  return unrecorded
 }
 
 async function checkDebts({ database }: Opened, created: PayoutPlan, unpaid: readonly number[]): Promise<void> {

@@ -26,6 +26,8 @@ export interface HolderPaymentDeps {
   readonly record: (plan: PayoutPlan, signature: Signature) => Promise<unknown>
   /** Throws if the ledger lacks a payout that is on chain, or if the plan pays more than is owed. */
   readonly requirePayable: (plan: PayoutPlan) => Promise<unknown>
+  /** Throws if the ledger lacks a payout of another plan that is on chain. */
+  readonly requireOthersRecorded: (plan: PayoutPlan) => Promise<unknown>
   /** Throws while a transaction of another plan could still land, or is on chain and not in the ledger. */
   readonly requireNothingSent: () => Promise<void>
 }
@@ -209,13 +211,14 @@ async function finish(deps: HolderPaymentDeps, plan: PayoutPlan, failed: Readonl
 
 /**
  * Throws while an unrecorded transaction of this plan is on chain or could still land, because another plan could then
- * pay its debt again.
+ * pay its debt again. A plan that pays more than is owed can be ended, because nothing else in its mint is paid
+ * before.
  */
 export async function endHolderPayout(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<void> {
-  const { database, chain, requirePayable } = deps
+  const { database, chain, requireOthersRecorded } = deps
   const open = await readOpenHolderPayout(database, plan.mint)
   if (open?.planId !== plan.id) throw refused(`the plan ${plan.id} is not open`)
-  await requirePayable(plan)
+  await requireOthersRecorded(plan)
   const recorded = await findRecordedParts(database, plan)
   const sent = await readAttempts(database, plan.id)
   const attempts = sent.filter(({ part }) => !recorded.has(part))
