@@ -71,7 +71,8 @@ begin
       -- A debit is a sale once it is captured.
       case when s.kind <> 'tab_request' then t.payments when t.fulfilled_at is not null then 1 end as payments,
       coalesce(f.received_mint, f.mint, f.closed_mint, p.mint) as mint,
-      coalesce(f.wallet, p.wallet, f.submitted_wallet, f.received_wallet, f.closed_wallet) as wallet,
+      -- Tokens that no request bought are owed to their owner, who may be another wallet than the one that sent the request.
+      coalesce(f.wallet, case when p.mint is null then f.received_wallet end, p.wallet, f.submitted_wallet, f.closed_wallet) as wallet,
       coalesce(f.endpoint, p.endpoint, f.submitted_endpoint, case when f.received_at is not null then 'unmatched' end,
         case when f.closed_at is not null then '/api/tabs' end) as endpoint,
       (coalesce(f.paid_at, p.paid_at, f.submitted_at, f.received_at, f.closed_at) at time zone 'UTC')::date as paid_day,

@@ -45,6 +45,7 @@ const payment = fc.record({
   isPaidWhole: fc.boolean(),
   mint: fc.constantFrom(...mints),
   policy: fc.constantFrom(...splits),
+  owner: fc.constantFrom(undefined, ...wallets),
 })
 
 async function dump(): Promise<readonly string[]> {
@@ -98,4 +99,22 @@ test('a debt beyond the position of the reports is not among the refunds, althou
   expect(await causes()).toEqual(['overpaid'])
   await rollUpBy([1])
   expect(await causes()).toEqual(['overpaid', 'undelivered'])
+})
+
+test('tokens that a caller sent out of the account of another wallet are a refund of their owner', async () => {
+  const [wallet, owner] = [sampleAddress(), sampleAddress()]
+  const amounts = { requiredBaseUnits: 1_000n, overpaidBaseUnits: 0n }
+  const sent = {
+    ...amounts,
+    wallet,
+    owner,
+    endpoint: '/x',
+    blockTimeMs: midnightMs,
+    end: 'submitted_unmatched',
+  } as const
+  const reference = await seedPayment(ledger, sent)
+  await rollUpBy([1])
+  expect(await readRefunds(ledger.database, { wallets: [wallet] })).toEqual([])
+  const refunds = await readRefunds(ledger.database, { wallets: [owner] })
+  expect(refunds).toMatchObject([{ reference, account: `Liabilities:Unmatched:${owner}`, cause: 'unmatched' }])
 })

@@ -30,6 +30,8 @@ export interface SeededPayment {
   readonly isPaidWhole?: boolean
   /** Replaces the price of the endpoint. */
   readonly price?: Price
+  /** Owner of tokens that came without a request. Default: the wallet. */
+  readonly owner?: Address | undefined
 }
 
 export const ends = [
@@ -50,10 +52,11 @@ export const ends = [
 /** Returns the reference of the payment. */
 export async function seedPayment(ledger: Ledger, payment: SeededPayment): Promise<string> {
   const settlement = settlementOf(payment)
-  const { end } = payment
-  if (end === 'unmatched') await receive(ledger, settlement, unknownPayment)
+  const { end, owner } = payment
+  const receive = (before: PaymentState) => receiveUnmatched(ledger, settlement, { owner, before })
+  if (end === 'unmatched') await receive(unknownPayment)
   else if (end === 'submitted') await submit(ledger, settlement)
-  else if (end === 'submitted_unmatched') await receive(ledger, settlement, await submit(ledger, settlement))
+  else if (end === 'submitted_unmatched') await receive(await submit(ledger, settlement))
   else await serve(ledger, settlement, end)
   return settlement.reference
 }
@@ -83,8 +86,13 @@ async function submit(ledger: Ledger, { reference, wallet, price, evidence }: Se
   return (await mustAppend(ledger, { reference, before: unknownPayment, ...decision, nowMs })).after
 }
 
-async function receive(ledger: Ledger, settlement: Settlement, before: PaymentState): Promise<void> {
-  const { reference, wallet, price, evidence } = settlement
+async function receiveUnmatched(
+  ledger: Ledger,
+  settlement: Settlement,
+  { owner, before }: Pick<SeededPayment, 'owner'> & { readonly before: PaymentState },
+): Promise<void> {
+  const { reference, wallet: payer, price, evidence } = settlement
+  const wallet = owner ?? payer
   // A price of one base unit is burned as a whole, and nothing is sent.
   const receivedBaseUnits = settlement.receivedBaseUnits + 1n
   const decision = decideUnmatched(before, { wallet, mint: price.mint, slot: evidence.slot, receivedBaseUnits })

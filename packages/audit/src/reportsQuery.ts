@@ -43,7 +43,8 @@ listed as materialized (
     case s.state when 'debited' then 'claimed' when 'captured' then 'fulfilled' else split_part(s.state, '.', 1) end as state, s.state like '%.final' as is_final, upper(s.seqs) - 1 > f.last_seq as has_gone_on
   from (
     select t.stream, min(t.reference) as reference,
-      coalesce(min(t.wallet) filter (where t.kind = 'PaymentVerified'), min(t.wallet), 'unknown') as wallet,
+      coalesce(min(t.wallet) filter (where t.kind = 'PaymentVerified'),
+        min(coalesce(t.wallet, 'unknown')) filter (where t.kind = 'TransferReceived'), min(t.wallet)) as wallet,
       coalesce(min(t.endpoint) filter (where t.kind = 'PaymentVerified'), min(t.endpoint), 'unmatched') as endpoint,
       min(t.mint) as mint,
       coalesce(min(t.effective_at) filter (where t.kind = 'PaymentVerified'),
