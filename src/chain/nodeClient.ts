@@ -15,7 +15,7 @@ export interface NodeClientDeps {
   readonly onCall: (call: NodeCall) => void
 }
 
-/** Metrics and the state of the node are derived from the outcomes. */
+/** Outcome of one call. Metrics and the state of the node are derived from the outcomes. */
 export interface NodeCall {
   readonly method: string
   readonly ok: boolean

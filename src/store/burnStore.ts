@@ -26,7 +26,7 @@ interface RoundRow {
   readonly has_ended: boolean
 }
 
-/** One index on these events serves both subqueries, so neither scans the ledger. */
+/** The index `events_of_burns` serves every subquery, so none of them scans the ledger. */
 async function readRounds(database: Database, mint: Address): Promise<BurnRounds> {
   const rows = await readRows(database, 'the rounds of burning')<RoundRow>`
     with last as (

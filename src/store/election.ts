@@ -15,7 +15,7 @@ export interface Lease {
 }
 
 export interface Election {
-  /** Undefined if another instance holds the lease `name`. */
+  /** Runs the work under the lease `name`. Undefined if another instance holds the lease. */
   run<T>(name: string, work: (lease: Lease) => Promise<T>): Promise<T | undefined>
 }
 

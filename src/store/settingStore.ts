@@ -118,7 +118,7 @@ function settingOf(body: Uint8Array): SettingChanged {
   return event
 }
 
-/** If another instance recorded a value first, the caller compares both values. */
+/** Records the value unless the setting has one. If another instance was first, the caller compares both values. */
 async function recordFirst({ database, kernel, nowMs }: SettingDeps, value: SettingValue): Promise<void> {
   const versions = await readVersions(database, [value.name])
   const atMs = nowMs()

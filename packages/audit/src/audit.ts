@@ -86,8 +86,8 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
 const sourceKind = new StateDocument('source', (): { kind?: AuditOptions['source']['kind'] } => ({}))
 
 /**
- * Throws if the resume file is of the other kind of source. An export has no tables, so its audit has not compared the
- * tables with the events so far.
+ * Throws if the resume file is of the other kind of source, because the two kinds make different checks. For example,
+ * the audit of an export compares no tables.
  */
 function requireSameKind(state: AuditState, kind: AuditOptions['source']['kind']): void {
   const known = sourceKind.of(state)

@@ -28,7 +28,10 @@ export interface TablesRead {
   readonly areKeysRead: boolean
   /** The comparison of the SQL functions. Undefined for an export, and if another release migrated the database. */
   readonly functions: FunctionsCompared | undefined
-  /** Position up to which the report tables are complete. Undefined if the reports could not be read or derived. */
+  /**
+   * Position that the report tables have reached. Undefined for an export, and if the reports could not be read or
+   * derived.
+   */
   readonly reportsUpto: number | undefined
 }
 

@@ -20,7 +20,7 @@ export const auditedStream = z.object({
   /** Positions of the stream's events as ranges, in the form of a Postgres multirange: `{[3,6),[9,10)}`. */
   positions: z.string().default('{}'),
   leaseUntilMs: z.number().nullable().default(null),
-  // The following columns are facts of payments and debits.
+  // The following columns are facts of payments and debits. Other transactions have only `mint` and `slot`.
   wallet: text,
   endpoint: text,
   mint: text,
@@ -51,7 +51,10 @@ export const auditedStream = z.object({
   attemptId: text,
   orderDigest: text,
   leaseMs: count,
-  /** True if the payer did not burn the whole burn of the price, so that the service has to make it. */
+  /**
+   * True if the payer did not burn the burn of the price, or if the price has no burn. The service then makes the burn,
+   * if there is one.
+   */
   isPaidWhole: flag.default(false),
   /** Metered price of a debit, as JSON text. Null: the price is fixed. */
   metered: optionalText,

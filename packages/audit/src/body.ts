@@ -33,7 +33,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Returns true if all keys are sorted. JavaScript compares strings by UTF-16 code units, the order of RFC 8785. */
+/**
+ * Returns true if all keys are sorted. JavaScript compares strings by UTF-16 code units, the order of RFC 8785. Throws
+ * `UnreadableBody` if the value is nested too deeply.
+ */
 function hasSortedKeys(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (depth > depthMax) throw new UnreadableBody(`it is nested more than ${depthMax} deep`)

@@ -245,7 +245,10 @@ export class ChainAudit {
     return undefined
   }
 
-  /** Undefined if the node cannot know, because the slot is pruned or not final. Such a transaction is only counted. */
+  /**
+   * Returns the transaction, or `absent` if the chain does not have it. Undefined if the node cannot decide this,
+   * because the slot is pruned or not final. Such a transaction is only counted.
+   */
   async #find({
     signature,
     slot,

@@ -16,7 +16,7 @@ export interface ChainNode {
   signaturesOf(account: string, before: string | undefined): Promise<readonly AccountSignature[]>
   /** Returns the oldest slot whose transactions the node has. The node has pruned the transactions of older slots. */
   firstSlot(): Promise<number>
-  /** Waits until the slot is final. False if the slot does not become final. */
+  /** Waits up to a minute until the slot is final. False if it is not final then. */
   untilFinal(slot: number): Promise<boolean>
   tokenProgramOf(mint: string): Promise<string>
   /** Returns the confirmed balance of a token account, in base units; 0 if it does not exist. */

@@ -49,7 +49,10 @@ const unknownHead = z.object({
   effectiveAt: utcTime,
 })
 
-/** Parses the body of any event. `kindOf` returns the kind of a stream that already has events. Throws `UnreadableBody`. */
+/**
+ * Parses the body of any event. `kindOf` returns the kind of a stream that already has events. Throws `UnreadableBody`
+ * if the body is not canonical JSON with the members of its kind.
+ */
 export function readEvent(body: Buffer, kindOf?: (stream: string) => string | undefined): ReadEvent | UnknownEvent {
   const value = parseCanonical(body)
   const name = memberOf(value, 'kind')

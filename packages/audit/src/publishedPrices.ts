@@ -146,8 +146,8 @@ export class PublishedPrices {
   }
 
   /**
-   * Explains how the division of a price is wrong. Undefined if a split in force divides the price like this, otherwise
-   * the difference from the newest split.
+   * Explains how the division of a price is wrong, by its difference from the newest split. Undefined if a split in
+   * force divides the price like this, or if no split is known.
    */
   findShareProblem(price: DividedPrice, landedAtMs: number): string | undefined {
     let newest: string | undefined

@@ -30,8 +30,8 @@ export function dueOf(settlement: AuditedSettlement): bigint {
 }
 
 /**
- * True if the payer sent the whole price, so that the service makes the burn. A price in dollars has no burn, so the
- * result is always true for it.
+ * True if the payer sent the whole price, so that the service makes the burn. Always true for a price without a burn,
+ * such as a price in dollars.
  */
 export function isPaidWhole({ price, burnedBaseUnits }: AuditedSettlement): boolean {
   return price.burnBaseUnits === 0n || burnedBaseUnits < price.burnBaseUnits

@@ -68,7 +68,10 @@ async function* landedOn(
   }
 }
 
-/** True if the ledger has the transaction in this mint. A record in another mint does not explain the change. */
+/**
+ * True if the ledger has recorded the transaction in this mint, or in a stream without a mint. A record in another mint
+ * does not explain the change. A payment that was only submitted is not recorded yet.
+ */
 function isRecorded({ replay }: UnrecordedDeps, signature: string, mint: string): boolean {
   const row = replay.streams.find(solanaStream(signature))
   if (row === undefined || row.state === 'submitted') return false

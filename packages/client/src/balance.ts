@@ -18,8 +18,8 @@ export interface Balance {
 }
 
 /**
- * Reads what a wallet holds. Throws a `Fault` if the node does not answer. Throws `InvalidOption` for a wrong address,
- * or if the mint is not on the chain of the node.
+ * Reads the lamports of a wallet and the tokens in its associated token account. Throws a `Fault` if the node does not
+ * answer. Throws `InvalidOption` for a wrong address, or if the mint is not on the chain of the node.
  *
  * @example
  *   import { readBalance } from '@tollbook/client/node'

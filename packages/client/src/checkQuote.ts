@@ -77,7 +77,7 @@ export function checkQuote({ offer, request, pins, isDeposit = false }: QuoteQue
     checkPrice(quote, parsed.data) ??
     checkDestination(quote) ??
     checkPins(quote, pins) ??
-    // A deposit burns nothing, because its tokens are burned when the deposit is spent.
+    // A deposit burns nothing. The requests that spend it burn their share.
     checkBurn(parsed.data, isDeposit ? { expectedBurnPercent: 0 } : pins) ??
     checkUse(quote, request) ??
     quote

@@ -19,7 +19,7 @@ export type AnswerVerdict =
   /** The proof stays valid for another request. */
   | { readonly kind: 'unspent' }
   | { readonly kind: 'refused'; readonly reason: string }
-  /** The answer does not mention the payment, and a retry would not help. */
+  /** The answer does not decide on the payment, and a retry would not help. */
   | { readonly kind: 'unclear'; readonly why: string }
 
 type StreamProof = Pick<PendingPayment, 'signature' | 'protocol' | 'debit'>

@@ -34,8 +34,8 @@ const resendEvery = 4
 const expiryEvery = 8
 
 /**
- * Sends the transaction until it has landed or can no longer land. Throws a fault if neither is certain after about two
- * minutes.
+ * Sends the transaction until it has landed or can no longer land, unless the node rejects the first sending. Throws a
+ * fault if neither is certain after about two minutes.
  */
 export async function landTransaction(deps: LandDeps, order: LandOrder): Promise<Landing> {
   if (!order.sentBefore) {

@@ -22,8 +22,8 @@ export interface PayableRequest {
 }
 
 /**
- * Reads the body once, so that the paid request can repeat it. Throws `TypeError` if the URL is neither https nor
- * loopback.
+ * Reads the body once, so that the paid request can repeat it. Throws `InvalidOption`, which is a `TypeError`, if the
+ * URL is neither https nor loopback, or if the request already has a proof.
  */
 export async function readRequest(input: string | URL, init: RequestInit | undefined): Promise<PayableRequest> {
   const url = requireSecureUrl(input)

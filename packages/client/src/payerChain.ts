@@ -11,7 +11,10 @@ import { createSolanaRpc, type Fetch, type SolanaRpc } from './solanaRpc.ts'
 
 export interface PayerChain {
   readToken(question: TokenQuestion): Promise<TokenFacts>
-  /** Caches the decimals of a mint, because they never change. Undefined if the address is not a mint on this chain. */
+  /**
+   * Returns the decimals of a mint, from a cache if they are known, because they never change. Undefined if the address
+   * is not a mint on this chain.
+   */
   readDecimals(question: TokenQuestion): Promise<number | undefined>
   readHoldings(question: HoldingsQuestion): Promise<Holdings>
   /**

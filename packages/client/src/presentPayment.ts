@@ -17,9 +17,12 @@ import { readBody } from './readBody.ts'
 import type { Fetch } from './solanaRpc.ts'
 import { withinTime } from './timeLimit.ts'
 
-/** Limits of one purchase, over all attempts. */
+/** Limits of the attempts of one purchase. */
 export interface RetryLimits {
-  /** Maximum number of attempts. An attempt does not count if the answer is "in progress" and states a pause. */
+  /**
+   * Maximum number of attempts. An attempt does not count if the answer is "in progress" and states a pause of a second
+   * or more.
+   */
   readonly attemptsMax: number
   readonly attemptTimeoutMs: number
   /** Maximum time of all attempts, from the first presentation of the proof. */

@@ -10,7 +10,10 @@ export type QuoteProblemKind =
   | 'burn_too_small'
   /** The burn is not the expected percentage, or is not announced in the offer. */
   | 'other_burn'
-  /** The offer requires more tokens than its price in US dollars is worth, or states no token price. */
+  /**
+   * The offer requires more tokens than its price in US dollars is worth, states no token price, or costs more than the
+   * deposit.
+   */
   | 'price_wrong'
   | 'memo_wrong'
   | 'other_endpoint'

@@ -47,8 +47,8 @@ export async function signPayment(payer: Payer, purchase: PaymentToSign): Promis
 }
 
 /**
- * If a limit refuses, the amounts of refused payments that can no longer land are released, and the limit is checked
- * again.
+ * Reserves the amount within the limits. If a limit refuses it, releases the amounts of refused payments that can no
+ * longer land. If any amount was released, checks the limits again.
  */
 async function reserve(payer: Payer, spending: Spending): Promise<Reservation> {
   const attempt = async () => payer.budget.reserve(spending, await payer.stored.byOthers())

@@ -7,8 +7,8 @@ import { type AppendResult, type Item, plainRefusals, refused } from './item.ts'
 import { queryPrepared } from './queryPrepared.ts'
 
 /**
- * The answer is read as text, because that needs no buffers. The query fails if the database does not continue the
- * known history.
+ * Appends a batch in one call. Leaf hashes are read as text, because text needs no buffers. The query fails if the
+ * database does not continue the known history.
  */
 export async function appendBatch(
   runner: QueryRunner,

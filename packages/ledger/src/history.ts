@@ -7,8 +7,8 @@ import { type Identity, identify, reportLoss, type SeenEvent } from './identity.
 /*
  * A database can return to an earlier state under a running process: a restored backup, or a promoted standby that
  * lacks the last commits. A payment recorded only in the lost part could buy a second time. Each process therefore
- * stores the newest event that it has seen and sends this event with every append. So the comparison needs no extra
- * round trip.
+ * keeps the position and the hash of the newest event that it has seen, and sends them with every append. So the
+ * comparison needs no extra round trip.
  */
 
 export type LedgerHistory = ReturnType<typeof createHistory>

@@ -122,7 +122,7 @@ export class Bank {
     return typeof loaded === 'string' ? loaded : resolveTransaction(transaction, loaded)
   }
 
-  /** Undefined if the transaction can execute in the slot, even if it would then fail. */
+  /** Returns why the transaction cannot execute in the slot. Undefined if it can execute, even if it would then fail. */
   refusal(transaction: ChainTransaction, slot: number): 'AlreadyProcessed' | 'BlockhashNotFound' | undefined {
     const landedSlot = this.history.slotOfMessage(transaction.messageBytes)
     if (landedSlot !== undefined && landedSlot <= slot) return 'AlreadyProcessed'
@@ -231,7 +231,7 @@ export class Bank {
     return new Bank({ database, clock: this.#clock, origin, slotsPerEpoch: this.slotsPerEpoch, blockhashSlots })
   }
 
-  /** Also creates the faucet's account on a new chain. */
+  /** Loads the stored accounts and programs into the engine. Creates the faucet's account on a new chain. */
   #restore(): void {
     const { accounts } = this.#database
     const { account } = this.#faucet

@@ -59,7 +59,7 @@ export class ChainDatabase {
     return new ChainDatabase(database)
   }
 
-  /** Throws a `Fault` if another process uses the directory. */
+  /** Throws a `Fault` if another process uses the directory, or if its state cannot be read. */
   static async open(directory: string, genesis: Genesis): Promise<ChainDatabase> {
     await createDirectory(directory)
     const path = await realpath(directory)
@@ -122,7 +122,7 @@ export class ChainDatabase {
     this.#database.prepare('update chain set slot = ?').run(slot)
   }
 
-  /** The new branch starts after `slot`, which becomes the current slot. */
+  /** Undoes all writes from the position on, and starts a new branch after `slot`, which becomes the current slot. */
   dropFrom(position: number, { slot, salt }: { readonly slot: number; readonly salt: Uint8Array }): void {
     this.#write((branchPosition) => {
       for (const table of positioned) this.#database.prepare(`delete from ${table} where position >= ?`).run(position)
@@ -143,7 +143,7 @@ export class ChainDatabase {
     })
   }
 
-  /** The next slots of the copy have other blockhashes. */
+  /** Returns a copy of the chain in memory. The next slots of the copy have other blockhashes. */
   branch(from: { readonly slot: number; readonly salt: Uint8Array }): ChainDatabase {
     const database = new DatabaseSync(':memory:')
     create(database, this.genesis, from.slot)

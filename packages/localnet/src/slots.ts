@@ -63,7 +63,7 @@ export class Slots {
     this.#forget(this.#current - slotHashesMax - 1)
   }
 
-  /** The next slots have other hashes than the dropped slots. */
+  /** Makes `slot` the current slot again. The next slots have other hashes than the dropped slots. */
   branchAt(slot: number, salt: Uint8Array): void {
     assert(slot <= this.#current, 'a fork starts at a slot that was reached')
     for (let dropped = slot + 1; dropped <= this.#current; dropped++) this.#forget(dropped)

@@ -26,8 +26,8 @@ export interface QuoteDeps {
 }
 
 /**
- * The ledger stores only the memo, and only this response contains the secret. A quote belongs to a wallet, so a caller
- * without a wallet gets no quote.
+ * Records a quote and returns its offer. The ledger stores the memo and not the secret, which only this response
+ * contains. A quote belongs to a wallet, so a caller without a wallet gets no quote.
  */
 export async function challenge(deps: QuoteDeps, offer: Offer): Promise<Challenge | undefined> {
   const { payer } = offer

@@ -14,7 +14,10 @@ const pollMs = 50
 const startMaxMs = 30_000
 const privateFile = 0o600
 
-/** Starts the process of the wallet. If several callers start it at once, only one process remains. */
+/**
+ * Starts the process of the wallet, and waits until it answers. If several callers start it at once, only one process
+ * remains.
+ */
 export async function startWalletProcess(folder: WalletFolder, clock: Clock): Promise<void> {
   await openWalletFolder(folder)
   // Check the policy here, because the process would report its mistakes to the log file only.

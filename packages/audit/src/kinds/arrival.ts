@@ -7,7 +7,7 @@ import { arrivalEvents } from './payment.ts'
 const signatureBytes = 64
 const step = { step: 'arrival.record', to: 'unmatched' } as const
 
-/** Stream kind for tokens of a second mint in a transaction. The stream of the transaction records the first mint. */
+/** Stream kind for tokens of each further mint in a transaction. The stream of the transaction records the first mint. */
 export const arrival: AuditedKind = {
   kind: 'arrival',
   space: 8,

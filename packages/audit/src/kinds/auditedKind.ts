@@ -65,7 +65,7 @@ export interface Judged extends Recorded {
   readonly effectiveAtBefore: number
   readonly blame: Blame
   readonly ledger: ReplayedLedger
-  /** A function, because only settings need the SHA-256 of their body, in hexadecimal text. */
+  /** A function, because only settings and price lists need the SHA-256 of their body, in hexadecimal text. */
   readonly bodyDigest: () => string
 }
 

@@ -22,7 +22,10 @@ export function newSecretKey(): Uint8Array {
   return concatBytes([seed, ed25519.getPublicKey(seed)])
 }
 
-/** Error messages never contain the key. */
+/**
+ * Reads a secret key. Throws a `PayerFault` if the last 32 bytes are not its public key. Error messages never contain
+ * the key.
+ */
 export function readSecretKey(key: SecretKey): Keypair {
   const secretKey = key instanceof Uint8Array ? key : key.secretKey
   const signer = secretKeySigner(secretKey)

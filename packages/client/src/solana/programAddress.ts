@@ -13,7 +13,7 @@ export interface TokenAccountOwner {
   readonly tokenProgram: string
 }
 
-/** Wallets and services use this account for the mint by default. */
+/** Returns the account that wallets and services use for the mint by default. */
 export function associatedTokenAccount({ wallet, tokenProgram, mint }: TokenAccountOwner): Address {
   return programAddress(associatedTokenProgram, [wallet, tokenProgram, mint].map(keyBytes))
 }
