@@ -35,7 +35,7 @@ export interface DatabaseFacts extends LoginPower {
   readonly archiveMode: string
   readonly lastArchivedAt: Date | null
   readonly lastArchiveFailureAt: Date | null
-  /** State of `pg_receivewal`. Null if it never ran. */
+  /** State of `pg_receivewal`. Null if its replication slot does not exist. */
   readonly walReceiver: 'active' | 'inactive' | null
   readonly bytes: number
 }

@@ -6,7 +6,7 @@ import { type Database, assertRow, readRows } from './database.ts'
 import { textOf } from './paymentItem.ts'
 import { recordBody } from './recordBody.ts'
 
-/** A plan for holders that has not ended. Only this plan may pay its unpaid parts. */
+/** A plan for holders that has not ended. No other payout may use the amount of its unpaid parts. */
 export interface OpenHolderPayout {
   readonly planId: string
   readonly account: string

@@ -120,8 +120,8 @@ async function append(
   return false
 }
 
-// Maximum of tries. Two instances that start together may both read the old list. The slower instance then retries
-// and adopts the list of the other instance.
+// Maximum of tries. Two instances that start together may both read the old list. The append of the slower instance is
+// then refused, and this instance reads the newest list again.
 const triesMax = 5
 
 async function publish(

@@ -80,8 +80,8 @@ export async function findOpenQuote(deps: QuoteSearchDeps, question: OpenQuoteQu
 }
 
 /**
- * Finds the cheapest quote with this memo that was open when the payment landed. If none was open, returns another
- * quote with the memo.
+ * Finds the cheapest quote with this memo that was open when the payment landed, otherwise another quote with the memo.
+ * Undefined if there is none within 24 hours of the landing.
  */
 export async function findBoundQuote(deps: QuoteSearchDeps, question: BoundQuoteQuestion): Promise<Quote | undefined> {
   const { wallet, endpoint, memo, landedAtMs, landedSlot, graceMs } = question

@@ -10,7 +10,7 @@ export type RecordedBody =
   | { readonly refusal: undefined; readonly position: number; readonly leafHash: string }
 
 export interface Recording {
-  /** Function of the ledger that derives the postings from the body. Only members of `role` may call it. */
+  /** Function of the ledger that records the bodies. Only members of `role` may call it. */
   readonly call: `record_${string}` | 'change_setting'
   readonly role: string
   /** Canonical JSON of each event: one, or two that are recorded together. */

@@ -83,7 +83,10 @@ async function landAndPresent(payer: Payer, delivery: Delivery): Promise<Respons
   }
 }
 
-/** Sends the transaction until it is confirmed. Only signature form needs this, because its proof is a landed payment. */
+/**
+ * Sends the transaction until it is confirmed. Throws if it failed or can no longer land. Only signature form needs
+ * this, because its proof is a landed payment.
+ */
 async function land({ chain, clock }: Payer, { payment, sentBefore, signal }: Delivery): Promise<void> {
   const transaction = assertPresent(readBase64(payment.transaction), 'a pending payment holds base64')
   const landing = await landTransaction({ chain, clock, signal }, { ...payment, transaction, sentBefore })

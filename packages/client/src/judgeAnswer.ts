@@ -126,7 +126,7 @@ export function readLastAnswer({ status, bytes }: WholeAnswer): LastAnswer {
   return { status, code: data?.code, reason: data?.reason, body: json ?? utf8Text(bytes) }
 }
 
-/** Reads seconds, the only form that Tollbook sends. Undefined for a date. */
+/** Reads seconds, the only form that Tollbook sends. Undefined for a date, and without the header. */
 function readRetryAfterMs(headers: Headers): number | undefined {
   const text = headers.get('retry-after')
   return text !== null && /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined

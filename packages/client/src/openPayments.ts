@@ -6,7 +6,10 @@ import { createSharedTurns, type SharedTurn } from './sharedTurns.ts'
 
 export type OpenPayments = ReturnType<typeof createOpenPayments>
 
-/** Manages open payments. A payment is open from its signature until its answer. Only one call at a time may resume it. */
+/**
+ * Manages open payments. A payment is open from its signature until it is closed. Only one call at a time may resume
+ * it.
+ */
 export function createOpenPayments(store: PaymentStore | undefined) {
   const busy = new Map<string, SharedTurn | undefined>()
   const turns = createSharedTurns(store)

@@ -130,8 +130,8 @@ function retryAfterMsOf({ verdict }: Attempt): number | undefined {
 const servedPauseMinMs = 1_000
 
 /**
- * True if the service still serves another request with this proof. The attempt is not counted, because only waiting
- * helps.
+ * True if the service still serves another request with this proof, and states a pause of a second or more. The attempt
+ * is not counted, because only waiting helps.
  */
 function isBeingServed(attempt: Attempt): boolean {
   const pauseMs = retryAfterMsOf(attempt)

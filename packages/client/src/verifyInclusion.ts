@@ -48,7 +48,7 @@ export async function verifyInclusion(question: InclusionQuestion): Promise<Incl
   const { receipt } = verdict
   const proof = readProof(question.proof)
   if (proof === undefined) return invalid('proof_malformed', 'it is not an inclusion proof of this service')
-  // Omit keys that ended before the receipt was issued. Such a key cannot have signed a tree with this event.
+  // Omit keys whose period ended before the receipt was issued, because every tree with this event is younger.
   const keys = ((await readKeys(question.keys)) ?? []).filter(
     ({ exp = Infinity }) => Date.parse(receipt.issuedAt) < exp * 1000,
   )

@@ -22,7 +22,7 @@ export interface SchemaSources {
 
 export interface MigrateOptions {
   /**
-   * URL for a role that owns the database and may create roles. It is never the service's role, because an owner can
+   * URL for a role that owns the database and may create roles. It must not be the service's role, because an owner can
    * switch off the triggers of the ledger (docs/operations.md).
    */
   readonly databaseUrl: string

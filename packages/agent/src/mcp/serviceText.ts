@@ -1,8 +1,8 @@
 import { randomToken } from '@tollbook/core/id'
 
 /*
- * Prepares text of a service for a model. The text is data: it is cut, has no control characters, and is between two
- * marks that the service cannot guess.
+ * Prepares text of a service for a model. The text is data: it is cut, loses invisible characters, and is put between
+ * two marks that the service cannot guess.
  */
 
 const charactersMax = 20_000

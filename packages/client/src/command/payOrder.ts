@@ -65,7 +65,7 @@ function checkAmount(maxUsd: string): void {
     throw new UsageProblem('--max-usd', `${maxUsd} is not an amount in US dollars such as 0.05`)
 }
 
-/** Checks the output before the payment, so that no caller pays for an answer that cannot be written. */
+/** Checks the output before the payment, so that the user does not pay for an answer that cannot be written. */
 async function checkOutput(output: string | undefined): Promise<void> {
   if (output === undefined) return
   await access(dirname(resolve(output)), constants.W_OK).catch((cause: unknown) => {

@@ -76,7 +76,10 @@ function serviceOf(url: string | URL): string {
 
 const closedBody = z.object({ data: z.object({ restBaseUnits: balanceText }) })
 
-/** The session key signs. The unspent balance always goes to the wallet of the deposit, never to the session key. */
+/**
+ * Closes the tab with a signature of the session key. The unspent balance always goes to the wallet of the deposit,
+ * never to the session key.
+ */
 async function closeTab(payer: Payer, service: string, signal: AbortSignal): Promise<ClosedTab | undefined> {
   const record = await payer.tabs.read(service)
   if (record?.opened === undefined) return undefined

@@ -79,8 +79,8 @@ const dayMs = 24 * 60 * 60 * 1000
 
 /**
  * Stores the tab before it closes the payment of the deposit, so that a crash cannot lose the tab. The stored end is at
- * least a day ahead. Otherwise a service that states an end in the past could sell a deposit for each request. So could
- * every service if the payer's clock is ahead.
+ * least a day ahead. Otherwise a service that states an end in the past could sell a deposit for each request. The same
+ * would happen if the payer's clock is far ahead.
  */
 async function keepOpened(payer: Payer, begun: OpenedRecord, answered: readonly PendingPayment[]) {
   const { deposit: _known, opened, ...rest } = begun
