@@ -82,7 +82,11 @@ export async function openMutantRunner(copy: string, timeoutMs: number): Promise
     const wanted = new Set(tests.map((test) => join(copy, test)))
     const all = await warm.globTestSpecifications([...wanted])
     const running = warm.runTestSpecifications(all.filter(({ moduleId }) => wanted.has(moduleId)))
-    return Promise.race([running, systemClock.sleep(timeoutMs)])
+    const ended = await Promise.race([running, systemClock.sleep(timeoutMs)])
+    if (ended === undefined) return undefined
+    // Vitest also returns the modules of earlier runs, which failed by other mutants.
+    const testModules = ended.testModules.filter(({ moduleId }) => wanted.has(moduleId))
+    return { testModules, unhandledErrors: ended.unhandledErrors }
   }
 
   async function passes(test: string): Promise<boolean> {
