@@ -210,7 +210,7 @@ export const routeShape = z.strictObject({
 
 export type RouteEntry = z.infer<typeof routeShape>
 
-export function hasOnlyJson({ content_types: types }: RouteEntry): boolean {
+export function hasOnlyJson({ content_types: types }: Pick<RouteEntry, 'content_types'>): boolean {
   return types.every((type) => type.endsWith('json'))
 }
 

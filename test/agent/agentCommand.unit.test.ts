@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { expect, test } from 'vitest'
@@ -47,14 +50,32 @@ test('each front end says that the policy is missing, and starts nothing', async
   })
 })
 
+const policy = {
+  rpcUrl: 'https://node.example.com',
+  hosts: {},
+  mints: { So11111111111111111111111111111111111111112: { name: 'TOLL', usdPerToken: '0.001' } },
+}
+
+test('a proxy that is stopped ends, although a client has not sent its whole request', async () => {
+  const folder = await makeAgentFolder(Keypair.generate().secretKey, policy)
+  const [stopped, port] = [new AbortController(), Promise.withResolvers<number>()]
+  const write = (text: string) => /^proxy on \S+:(\d+)/.test(text) && port.resolve(Number(/:(\d+)\n/.exec(text)?.[1]))
+  const argv = ['proxy', '--port', '0', '--folder', folder.path]
+  const ended = runAgentCommand(argv, { stdout: { write }, stderr: { write }, stopped: stopped.signal })
+  const place = `127.0.0.1:${await port.promise}`
+  const socket = connect(await port.promise, '127.0.0.1')
+  const key = (await readFile(folder.proxyKey, 'utf8')).trim()
+  const head = [`POST /${key}/api.example.com/ HTTP/1.1`, `host: ${place}`, 'content-length: 9', 'expect: 100-continue']
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  expect(String(await once(socket, 'data'))).toContain('100 Continue')
+  stopped.abort()
+  expect(await ended).toBe(0)
+  await once(socket, 'close')
+})
+
 test.each([[], ['--exit-when-idle']])(
   'a wallet that is stopped while it starts serves nothing: %j',
   async (...option) => {
-    const policy = {
-      rpcUrl: 'https://node.example.com',
-      hosts: {},
-      mints: { So11111111111111111111111111111111111111112: { name: 'TOLL', usdPerToken: '0.001' } },
-    }
     const folder = await makeAgentFolder(Keypair.generate().secretKey, policy)
     const served = await run('wallet', 'serve', '--folder', folder.path, ...option)
     expect(served).toMatchObject({ code: 0, stdout: expect.stringContaining('is served by process') })

@@ -30,7 +30,8 @@ test('what was spent is counted apart for each mint, each host and the day of UT
   }
   const spendings = [
     spent('one.example', mint, 250_000_000n, 0.5),
-    spent('one.example', dollar, 250_000n, 0.5),
+    // At midnight.
+    spent('one.example', dollar, 250_000n, 1),
     spent('two.example', mint, 1n, 2),
   ]
   expect(spendingReport({ policy, spendings, open: 1, nowMs })).toMatchObject({

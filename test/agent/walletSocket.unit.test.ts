@@ -1,5 +1,6 @@
-import { chmod, lstat, rename, symlink } from 'node:fs/promises'
+import { chmod, lstat, mkdir, rename, symlink } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '@tollbook/core/clock'
@@ -64,6 +65,12 @@ test('a wallet that finds a link serves its own socket instead', async () => {
     true,
     0,
   ])
+})
+
+test('a wallet whose lock cannot be read says so at once, and waits for no other process', async () => {
+  const folder = await newFolder()
+  await mkdir(join(folder.path, 'wallet.lock'))
+  await expect(startWallet({ folder, report: () => undefined })).rejects.toMatchObject({ code: 'EISDIR' })
 })
 
 test('a wallet whose socket was moved behind a link notices that it is replaced', async () => {

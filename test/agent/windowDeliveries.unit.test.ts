@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { expect, test } from 'vitest'
 import { watchDeliveries } from '@tollbook/agent/mcp/deliveries'
@@ -48,4 +49,22 @@ test('retry presents five open payments at most, and is an error if one of the a
   expect([isError, texts.filter((text) => text.includes('"paid"')).length]).toEqual([true, 5])
   expect(received).toEqual(['s0', 's1', 's2', 's3', 's4'])
   expect((await (await openWindow(walletWith([200, 200]))).call('retry')).isError).toBe(false)
+})
+
+test('a call that the host cancels ends its request to the wallet', async () => {
+  const asked = Promise.withResolvers<AbortSignal | undefined>()
+  const request: WalletClient['request'] = async (_order, signal) => {
+    asked.resolve(signal)
+    await once(signal ?? new EventTarget(), 'abort')
+    throw new Error('cancelled')
+  }
+  const window = await openWindow({ ...walletWith([]), request })
+  const cancel = new AbortController()
+  const given = { name: 'pay_and_fetch', arguments: { url: 'https://api.example.com/' } }
+  const called = window.client.callTool(given, { signal: cancel.signal })
+  const signal = await asked.promise
+  cancel.abort()
+  await expect(called).rejects.toThrow()
+  await window.client.ping()
+  expect(signal?.aborted).toBe(true)
 })

@@ -5,7 +5,7 @@ import { AuditRun, type AuditRunDeps } from '@tollbook/audit/auditRun'
 import { hostClock } from '@tollbook/audit/clock'
 import { addPosition, newStream } from '../../packages/audit/src/auditedStream.ts'
 import { AuditState } from '../../packages/audit/src/auditState.ts'
-import { aspects, Findings } from '../../packages/audit/src/findings.ts'
+import { aspects, findingAspects, Findings } from '../../packages/audit/src/findings.ts'
 import { reportUnknownKinds } from '../../packages/audit/src/unknownKinds.ts'
 import { ReplayedLedger } from './replayedLedger.ts'
 
@@ -24,6 +24,11 @@ test('a row that is changed after thousands of other rows were used has its chan
   }
   expect(rows.find('7')).toEqual({ id: '7', count: 2 })
   expect([...state.select('select count from counts where count > 0')]).toMatchObject([{ count: 2 }])
+})
+
+test('the codes of an aspect follow each other, so a code under another aspect is noticed', () => {
+  const ofCodes = Object.values(findingAspects)
+  expect(ofCodes.filter((aspect, index) => aspect !== ofCodes[index - 1])).toEqual(aspects)
 })
 
 test('an unknown kind is one finding, at its first stream, whatever events its streams begin with', () => {

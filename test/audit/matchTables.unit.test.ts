@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { AuditState } from '../../packages/audit/src/auditState.ts'
 import type { DatabaseSource } from '../../packages/audit/src/databaseSource.ts'
 import { Findings } from '../../packages/audit/src/findings.ts'
-import { accountClasses } from '../../packages/audit/src/accountClass.ts'
+import { accountClasses, classOf } from '../../packages/audit/src/accountClass.ts'
 import { kinds } from '../../packages/audit/src/kinds.ts'
+import { matchAccounts } from '../../packages/audit/src/matchAccounts.ts'
 import { matchDeclaration } from '../../packages/audit/src/matchDeclaration.ts'
 import { matchPostings } from '../../packages/audit/src/matchPostings.ts'
 import type { AccountRow } from '../../packages/audit/src/rawEvent.ts'
@@ -49,6 +50,27 @@ test('each stored posting is compared in both accounts, their mint and its amoun
   expect(codesOf([], [], [])).toEqual([['posting_missing', 'posting 3.0']])
   expect(codesOf([from, from], [to, to], [7n, 1n])).toEqual([['posting_unexpected', 'posting 3.1']])
   expect(codesOf([from, from], [to], [7n])).toEqual([['posting_unexpected', 'posting 3.1']])
+})
+
+const accountColumns = `number id mint name class isHourly floor ceiling balance debits credits upto uptoRecordedAtMs`
+
+test.each<[string, { readonly uptoPosition?: number; readonly uptoRecordedAtMs?: number }, number]>([
+  ['at its last event', {}, 0],
+  ['at an earlier event', { uptoPosition: 1 }, 1],
+  ['at its last event, recorded at another time', { uptoRecordedAtMs: 1 }, 1],
+])('an account that ends %s', (_, changed, findings) => {
+  const { replay } = served()
+  const add = replay.state.found('foundAccounts', accountColumns.split(' '))
+  for (const [number, derived] of [...replay.postings.accounts()].entries()) {
+    const { id, mint, account, balanceBaseUnits, debitEntries, creditEntries, uptoPosition, uptoRecordedAtMs } =
+      number === 0 ? { ...derived, ...changed } : derived
+    const known = classOf(account)
+    const rules = [known?.class ?? '', Number(known?.isHourly), known?.floor ?? '', known?.ceiling ?? '']
+    const sums = [balanceBaseUnits.toString(), debitEntries, creditEntries, uptoPosition, uptoRecordedAtMs]
+    add(number, id, mint, account, ...rules, ...sums)
+  }
+  matchAccounts(replay)
+  expect(replay.findings.all().map(({ code }) => code)).toEqual(Array(findings).fill('account_differs'))
 })
 
 describe('the head of the ledger', () => {

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import type { ChainNode } from '../../packages/audit/src/chainNode.ts'
 import { judgeTabCustody, type TabCustodyDeps } from '../../packages/audit/src/tabCustody.ts'
+import { associatedTokenAccount } from '../../packages/audit/src/tokenAccountAddress.ts'
+import { WalletAccounts } from '../../packages/audit/src/walletAccounts.ts'
+import { sampleAddress } from '../store/samplePayment.ts'
 
 const mint = 'mint'
 const [former, current] = ['former wallet', 'current wallet']
@@ -29,4 +33,14 @@ async function judge(held: readonly [former: bigint, current: bigint]) {
 test('what is on tabs is in all wallets for tabs together, the former ones too', async () => {
   expect(await judge([60n, 40n])).toEqual([])
   expect(await judge([60n, 39n])).toEqual(['tabs_not_covered'])
+})
+
+test('a wallet has another token account in each mint', async () => {
+  const [wallet, tokenProgram, ...mints] = [sampleAddress(), sampleAddress(), sampleAddress(), sampleAddress()]
+  // Nothing else of a node is asked here.
+  const accounts = new WalletAccounts({ tokenProgramOf: () => Promise.resolve(tokenProgram) } as unknown as ChainNode)
+  for (const of of mints) {
+    const tokenAccount = associatedTokenAccount({ wallet, tokenProgram, mint: of })
+    expect(await accounts.of(of, [wallet])).toEqual([{ wallet, tokenAccount }])
+  }
 })

@@ -86,6 +86,17 @@ test('a transaction is absent only if each node that must agree denies it beyond
   expect(await prove({}, behind)).toBeUndefined()
 })
 
+test('a node is searched after its height was read, so that the search covers every block up to that height', async () => {
+  const asked: string[] = []
+  const noting = (name: 'getEpochInfo' | 'getSignatureStatuses'): Script => ({
+    [name]: (params) => (asked.push(name), emptyNode[name]?.(params)),
+  })
+  const deps = await openNodes({ ...noting('getEpochInfo'), ...noting('getSignatureStatuses') })
+  asked.length = 0
+  await proveAbsence(deps, { signature, bound: { lastValidHeight: 1_800, basis: 'blockhash_accepted' } })
+  expect(asked).toEqual(['getEpochInfo', 'getSignatureStatuses'])
+})
+
 test('a transaction of long ago is absent only if each node still has the blocks that could contain it', async () => {
   const prove = async (blockHeight: number, firstBlock: number) => {
     const node = {

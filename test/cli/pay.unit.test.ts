@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { Keypair } from '@solana/web3.js'
@@ -29,6 +29,8 @@ test('a program gets one JSON object with the data, the receipt and what checkin
     replayed: false,
   })
   expect(service.presented[0]?.headers['x-wallet-address']).toBe(wallet.publicKey.toBase58())
+  const proof = readPresentedProof(String(service.presented[0]?.headers['x-payment-proof']))
+  expect(proof.secret, 'by default no other caller can present it').toBeDefined()
 })
 
 test('a person gets the data, what it cost, and that the receipt was verified', async () => {
@@ -81,6 +83,18 @@ test('an answer can be written to a file', async () => {
   const { stdout } = await terminal.run(payCommand, 'GET', crypto, '--output', file)
   expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ success: true, data: { ok: crypto } })
   expect(JSON.parse(stdout)).toMatchObject({ output: file, receiptCheck: 'verified' })
+})
+
+test('a payment stays stored when its answer cannot be written', async () => {
+  const { terminal, service } = await openLocalService()
+  const output = join(terminal.home, 'answer.json')
+  const sign = service.receipt
+  service.receipt = async (proof, endpoint) => {
+    await mkdir(output)
+    return sign(proof, endpoint)
+  }
+  await expect(terminal.run(payCommand, 'GET', crypto, '--output', output)).rejects.toMatchObject({ code: 'EISDIR' })
+  expect(await terminal.files('payments')).toHaveLength(1)
 })
 
 test('a price above --max-usd ends with 3, says both numbers and signs nothing', async () => {

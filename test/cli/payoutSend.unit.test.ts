@@ -1,5 +1,6 @@
 import { Keypair } from '@solana/web3.js'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { payoutWallets } from '../../src/cli/payoutAccess.ts'
 import { sendParts } from '../../src/cli/payoutSend.ts'
 import { openTerminal } from './support/terminal.ts'
 
@@ -32,4 +33,11 @@ test('each part is prepared for the wallet that pays its fees: the payment walle
     [1, given],
     [2, given],
   ])
+})
+
+test('a wallet of the option goes before the one of the configuration, which keeps the other shares', () => {
+  const [provider, holders, other] = [1, 2, 3].map(() => Keypair.generate().publicKey.toBase58())
+  vi.stubEnv('PAYOUT_WALLETS', `provider:${provider},holders:${holders}`)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(Object.fromEntries(payoutWallets(`holders:${other}`))).toEqual({ provider, holders: other })
 })

@@ -134,6 +134,7 @@ test('a checkpoint is cosigned by a witness, each time with the proof that it co
   const first = await cosign()
   expect([first.exitCode, first.stderr]).toEqual([0, ''])
   const { size } = assertPresent(witness.seen(), 'the witness has seen a tree')
+  expect((await cosign()).exitCode, 'the same tree again').toBe(0)
   await buy(service)
   await awaitThat('the sale is sealed', async () => (await sizeOf(baseUrl)) > size)
   expect((await cosign()).exitCode).toBe(0)

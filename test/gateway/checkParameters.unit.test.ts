@@ -31,6 +31,8 @@ test('a mistake names its place: a missing member, a stray one, and a value of a
   expect(issuesOf(schema, { 'o/p': {} })).toEqual(['o/p/m: is required'])
   expect(issuesOf(schema, { 'o/p': { m: 'y' } })).toEqual(['o/p/m: must be one of "x",2'])
   expect(issuesOf(schema, { 'o/p': { m: 2, n: 1 } })?.join()).toContain('"n"')
+  const escaped = { type: 'object', properties: { '~1': { type: 'number' } } }
+  expect(issuesOf(escaped, { '~1': 'x' })).toEqual(['~1: must be number'])
   expect(issuesOf(schema, { 'o/p': { m: 'x' }, a: '\ud800' })).toEqual([expect.stringContaining('lone surrogates')])
 })
 

@@ -165,7 +165,9 @@ export const streamFaults: Readonly<Record<string, (socket: Socket) => void>> = 
 export const unfinishedFailure = sends(message('HTTP/1.1 500 Internal Server Error', withLength(whole, 1_000), whole))
 /** An answer that may be sold. */
 export const honest = jsonBody(whole)
-export const honestCsv = sends(message(ok, ['content-type: text/csv', 'content-length: 4'], 'a,b\n'))
+export const csvBody = (text: string) =>
+  sends(message(ok, ['content-type: text/csv', `content-length: ${text.length}`], text))
+export const honestCsv = csvBody('a,b\n')
 export const oddMediaType = sends(message(ok, ['content-type: text/csv; name=é', 'content-length: 4'], 'a,b\n'))
 export const honestStream = sends(
   message(ok, stream, `${chunk('data: 1\n\n')}${chunk('data: [DONE]\n\n')}0${crlf}${crlf}`),

@@ -188,11 +188,10 @@ test('a body is sold with the parameters of path and query, without members that
 test('without names of the operator, an upstream has the title and the server of the document', () => {
   const servers = [{ url: 'https://{region}.acme.example/v2/', variables: { region: { default: 'eu' } } }]
   const info = { title: '24 Hours: The Acme Weather and Climate Forecast API', version: '1' }
-  const imported = importOpenApi({
-    document: documentOf({ '/x': { get: answers } }, { servers, info }),
-    operations: ['GET /x'],
-    priceUsd: '0.001',
-  })
+  const document = documentOf({ '/x': { get: answers } }, { servers, info })
+  const order = { document, operations: ['GET /x'], priceUsd: '0.001' }
+  const imported = importOpenApi(order)
+  expect(importOpenApi({ ...order, url: 'https://own.example' }).text).toContain('url: https://own.example\n')
   expect(imported.text).toContain('  hours-the-acme-weather-and-clima:\n    url: https://eu.acme.example/v2\n')
   expect(imported.text).toContain('path: /hours-the-acme-weather-and-clima/x\n')
 })

@@ -12,6 +12,7 @@ import { afterFile } from '../support/afterFile.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { shiftedClock } from '../support/shiftedClock.ts'
 import {
+  csvBody,
   faults,
   honest,
   honestStream,
@@ -50,6 +51,13 @@ routes:
     stream: passthrough
     forward: { response: [etag] }
   - { path: /table, summary: A table, upstream: a, to: /t, price: { usd: "0.01" }, content_types: [text/*] }
+  - path: /ended
+    summary: A table with an end
+    upstream: a
+    to: /t
+    price: { usd: "0.01" }
+    content_types: [text/*]
+    success: { ends_with: END }
   - { path: /data, summary: Data, upstream: a, to: /data, price: { usd: "0.01" }, answer: envelope }
   - { path: /small, summary: Small, upstream: a, to: /data, price: { usd: "0.01" }, max_response: 1KiB }
   - { path: /paced, summary: At a pace, upstream: paced, to: /data, price: { usd: "0.01" } }
@@ -170,6 +178,14 @@ test('a text is sold if it has an end, and not where the rule needs JSON', async
   upstream.answer(honestCsv)
   expect(await textOf(await open.ask('/table'))).toBe('a,b\n')
   expect(await open.ask('/item')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
+})
+
+test('a long text is sold if it ends with its end, and not if it begins with it', async () => {
+  const rows = 'a,b\n'.repeat(1_000)
+  upstream.answer(csvBody(`${rows}END\n`))
+  expect(await open.ask('/ended')).toMatchObject({ kind: 'raw' })
+  upstream.answer(csvBody(`END\n${rows}`))
+  expect(await open.ask('/ended')).toMatchObject({ kind: 'failed', code: 'UPSTREAM_FAILED' })
 })
 
 describe('an honest answer', () => {

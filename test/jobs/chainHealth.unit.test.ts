@@ -47,7 +47,10 @@ test('nodes may be silent for 20 s since one was last in rotation, and a node wi
     nodes: {
       poll: () => Promise.resolve(),
       inRotation: () => (isRotating ? ['node 1'] : []),
-      standings: () => [{ ...standing, isSilent }],
+      standings: () => [
+        { ...standing, isSilent },
+        { ...standing, name: 'node 2', isSilent: true },
+      ],
       slot: () => 7,
       time: { skewMs: () => 0 },
     },

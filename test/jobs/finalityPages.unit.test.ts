@@ -114,6 +114,22 @@ function fulfilled(reference: ReturnType<typeof transactionReference>): PaymentS
 
 const failedOnChain: Reversal = { reason: 'failed', finalizedSlot: 500, nodes: 2 }
 
+test('a status from the disk of a node is that of the payment that its memory lacks', async () => {
+  const { round, reversed } = openDroppedPayments(2, () => Promise.resolve(undefined))
+  const remembered = signatureNumber(1)
+  const { slot } = settlementOf(transactionReference(remembered)).evidence
+  const status = (isKnown: boolean) => (isKnown ? { slot, isFinalized: true, hasFailed: false } : undefined)
+  await round(({ chain, ...deps }) => ({
+    ...deps,
+    chain: {
+      ...chain,
+      findStatuses: ({ signatures }) =>
+        Promise.resolve({ statuses: signatures.map((signature) => status(signature === remembered)) }),
+    },
+  }))
+  expect(reversed, 'recorded').toEqual([1])
+})
+
 test('a payment that no node can judge does not keep those behind it from their verdict', async () => {
   const { round, reversed } = openDroppedPayments(statusesMax + 1, (number) =>
     number === 1

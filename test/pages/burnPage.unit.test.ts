@@ -17,7 +17,11 @@ const stats = {
     { day: '2026-11-20', ...span(2) },
     { day: '2026-11-19', ...span(1) },
   ],
-  confirmed: { insidePayments: span(1_000), inRounds: span(234), lastRound: null },
+  confirmed: {
+    insidePayments: span(1_000),
+    inRounds: span(234),
+    lastRound: { at: '2026-11-21T10:00:00.000Z', signature: 'S' },
+  },
   owed: { baseUnits: '2500000', oldestAt: '2026-11-21T11:00:00.000Z' },
   treasury: {
     promised: span(9),
@@ -44,6 +48,7 @@ test('the burn page shows its figures, and draws days from the oldest to the new
   })
   expect([page.textOf('#total'), page.textOf('#day'), page.textOf('#week')]).toEqual(['1,234', '1', '7'])
   expect(page.textOf('#owed')).toContain('2.5 more were received for burning')
+  expect(page.textOf('#rounds')).toContain('1,000 inside payments, 234 later by the service')
   expect(page.textOf('#promised')).toBe(
     'Sales of 0.3 USD in USDC and 0.01 USD in OtherMint promised 9 tokens: the treasury delivered 8, 7 are burned and 2 are open.',
   )

@@ -34,7 +34,10 @@ const payment = {
       state: 'part_paid',
       owedBaseUnits: '3000000',
       paidBaseUnits: '1000000',
-      decisions: [{ kind: 'granted', by: 'ann', role: 'support', reason: 'late', decidedAt: '11:00' }],
+      decisions: [
+        { kind: 'granted', by: 'ann', role: 'support', reason: 'late', decidedAt: '11:00' },
+        { kind: 'approved', by: 'bob', role: 'finance', reason: 'seen', decidedAt: '12:00' },
+      ],
       payouts: [{ reference: 'solana:payout' }],
     },
   ],
@@ -123,7 +126,7 @@ describe('one payment', () => {
     expect(page.textsOf('dialog .facts dd')).toContain('1.5 on Liabilities:Overpaid:Wallet1')
     expect(page.textsOf('dialog .refunds li')).toEqual([
       '1.5 tokens, overpaid: due',
-      '3 tokens, granted: part paid; 1 paid by solana:payout; granted by ann (support) at 11:00: late',
+      '3 tokens, granted: part paid; 1 paid by solana:payout; granted by ann (support) at 11:00: late; approved by bob (finance) at 12:00: seen',
     ])
     expect(page.textsOf('dialog .explanation details:nth-of-type(1) tbody tr > *')).toContain('not checked')
     expect(page.textOf('dialog .meaning')).toBe('The request was answered, and the price is earned.')

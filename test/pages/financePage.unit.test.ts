@@ -39,6 +39,7 @@ describe('the token', () => {
     const page = await openFinancePage()
     page.click('#sign-out')
     expect([page.token(), page.isShown('#sign-in'), page.isShown('#ledger')]).toEqual([null, true, false])
+    expect(page.isShown('#sign-out')).toBe(false)
   })
 
   test('of support reads payments and no sums', async () => {

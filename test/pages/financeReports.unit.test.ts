@@ -142,6 +142,9 @@ describe('a report', () => {
     const page = await openFinancePage({ answers: { payments: tableOf([payment], { totals }) } })
     expect(page.textOf('#reports tfoot th')).toBe('All of the range')
     expect(page.textOf('#reports caption')).toContain('1 payment, without reversed ones')
+    page.fill('#reports [name=state]', 'fulfilled')
+    await settled(page)
+    expect(page.textsOf('#reports tfoot th'), 'of the newest range alone').toEqual(['All of the range'])
     const empty = await openFinancePage({ query: '?wallet=W', answers: { payments: tableOf([]) } })
     expect([empty.isShown('#reports .empty'), empty.textOf('#reports .empty')]).toEqual([
       true,

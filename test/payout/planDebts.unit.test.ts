@@ -45,6 +45,18 @@ test('a debt whose wallet has a payment that is not final is listed with why it 
   await expect(leaveOut(account, `${account}x`)).rejects.toThrow(`nothing is owed on ${account}x`)
 })
 
+test('the slot is read before the debts, and what is reserved before what is owed, so that no payment between is missed', async () => {
+  const asked: string[] = []
+  const database = scriptedDatabase((statement) => {
+    asked.push(statement.includes('HolderPayoutPlanned') ? 'reserved' : 'owed')
+    return statement.includes('HolderPayoutPlanned') ? [] : [{ seq: 7, account: null, owed: null, is_unsettled: false }]
+  })
+  const finalizedSlot = () => Promise.resolve(asked.push('slot'))
+  const deps = { database, chain: { ...chain, finality: { finalizedSlot } }, wallets, requireRecorded }
+  await planDebts(deps, { destinations: new Map(), leastBaseUnits: 1n })
+  expect(asked).toEqual(['slot', 'reserved', 'owed'])
+})
+
 test('a snapshot of a slot that the finalized chain has not reached is refused', async () => {
   const planAt = (slot: number) => {
     const { mint: ofMint, network, decimals } = terms

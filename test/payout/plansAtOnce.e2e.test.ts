@@ -4,12 +4,14 @@ import { Fault } from '@tollbook/core/fault'
 import type { PayoutPlan } from '../../src/accounting/payoutPlan.ts'
 import { newCustomer } from '../chain/chainFixture.ts'
 import { onChain, pay, serve } from '../jobs/lifecycleFixture.ts'
+import { openPool } from '../kernel/openKernel.ts'
 import { openPayoutFixture, planAll } from './payoutFixture.ts'
 
 /* Two operators pay the same debts at the same time: both plans pass the check, and only then one of them signs. */
 
 const environment = await openPayoutFixture('SPL Token')
 const { fixture, payout, destinations } = environment
+const admin = openPool(environment.database.adminUrl, 1)
 const { settlement } = await pay(environment)
 await serve(environment, settlement)
 fixture.chain.advanceSlots(32)
@@ -42,6 +44,11 @@ test('of two plans that were checked at once, the second to sign does not send',
   expect([await payout.openParts(one), await payout.openParts(other)]).toEqual([[1], [1]])
   await recordSigned(one)
   await expect(recordSigned(other)).rejects.toThrow('could still land')
+  const { rows } = await admin.query<{ plan_id: string }>('select plan_id from work.payout_attempts')
+  expect(
+    rows.map((row) => row.plan_id),
+    'on record before it looked at the first',
+  ).toContain(other.id)
   expire()
 })
 

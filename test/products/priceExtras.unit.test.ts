@@ -157,6 +157,17 @@ describe('a history', () => {
     expect(await buyOrder(open({ keys: ['TWELVE_DATA', 'EODHD'], says }).stock, order)).toMatchObject(failed)
   })
 
+  test('of another time is asked for, although a history of the share is cached', async () => {
+    const stage = open({ keys: [] })
+    for (const [history, asked] of [
+      ['5d', 2],
+      ['1mo', 3],
+    ] as const) {
+      await buyOrder(stage.stock, { symbol: 'AAPL', history })
+      expect(stage.askedOf('YAHOO')).toBe(asked)
+    }
+  })
+
   test('of a share says its splits where the provider names them', async () => {
     const order = { symbol: 'AAPL', history: '5d' }
     expect(await buyOrder(open({ keys: [] }).stock, order)).toMatchObject({ meta: { history: { splits: [] } } })

@@ -171,8 +171,9 @@ describe('a history of shares', () => {
         (changed, name) => withField([...path, 'indicators', 'quote', 0, name, 0], 263 * 4)(changed),
         body,
       )
-    const unadjusted = open(days({ x: split('2026-11-16T14:30:00', 4) }, quadruple)).yahoo.histories.ask(ask)
-    await expect(unadjusted).rejects.toThrow('not adjusted for a split')
+    const late = { x: split('2026-11-16T14:30:00', 4) }
+    for (const splits of [late, { ...late, y: split('2026-11-13T14:30:00', 2) }])
+      await expect(open(days(splits, quadruple)).yahoo.histories.ask(ask)).rejects.toThrow('not adjusted for a split')
   })
 
   test('is no older than its range, and in the currency of the price', () => {

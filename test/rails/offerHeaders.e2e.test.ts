@@ -105,7 +105,8 @@ test.each(products)(
     const required = JSON.parse(Buffer.from(headers.get('payment-required') ?? '', 'base64').toString())
     expect(validateAndExtract(required.extensions.bazaar)).toMatchObject({ valid: true })
     const { properties } = bazaar.parse(required.extensions.bazaar).schema.properties.input
-    const { url } = assertPresent(Object.values(properties)[0], 'the parameters are linked').externalDocs
+    const place = method === 'GET' ? 'queryParams' : 'body'
+    const { url } = assertPresent(properties[place], 'the parameters are linked').externalDocs
     const [document = '', pointer = ''] = url.replace(publicUrl, baseUrl).split('#')
     const openApi: unknown = await (await fetch(document)).json()
     const schema = pointer

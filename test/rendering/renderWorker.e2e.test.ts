@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { systemClock } from '@tollbook/core/clock'
 import { assertPresent } from '@tollbook/core/assert'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openRenderWorker } from '../../src/rendering/openRenderWorker.ts'
 import type { RenderBounds } from '../../src/rendering/renderEngine.ts'
 import { silentLog } from '../../src/machine/log.ts'
@@ -49,7 +49,11 @@ const workerPid = () => assertPresent(childrenOf(process.pid, /renderWorker/)[0]
 
 describe.skipIf(!mayRender)('the rendering worker', () => {
   test('renders, and says why it cannot', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
     const { bytes, httpStatus, missing } = await shoot('/')
+    expect(vi.getTimerCount(), 'limits that would end the worker later').toBe(0)
+    vi.useRealTimers()
     expect([Buffer.from(bytes).toString('latin1', 1, 4), httpStatus, missing]).toEqual(['PNG', 200, []])
     const refused = engine.render(
       { kind: 'pdf', order: { page: { url: 'http://10.0.0.1/' }, format: 'A4', margin: noMargin } },

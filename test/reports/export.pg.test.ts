@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { assert } from '@tollbook/core/assert'
+import { assert, assertPresent } from '@tollbook/core/assert'
+import { decideRelease } from '../../src/payment/attempt.ts'
 import { exportFormats, exportLedger, type ExportQuestion } from '../../src/reports/export/exportLedger.ts'
 import { readBound } from '../../src/reports/export/exportRange.ts'
 import type { ExportScope } from '../../src/reports/export/exportScope.ts'
@@ -382,4 +383,15 @@ test('a damaged ledger is not exported', async () => {
   await expect(exportLedger(other.database, { ...question, signal, write: async () => undefined })).rejects.toThrow(
     'differ',
   )
+})
+
+test('a payment whose attempts are exhausted has that state', async () => {
+  const settlement = sampleSettlement()
+  const { attemptId, change } = claimOf(settlement)
+  const { after: before } = await mustAppend(ledger, change)
+  const decision = decideRelease(before, { attemptId, reason: 'upstream_failed', attemptsMax: 1 })
+  const { reference } = settlement
+  await mustAppend(ledger, { reference, before, ...assertPresent(decision, 'it is live'), nowMs: Date.now() })
+  const { text } = await exported({ format: 'csv', table: 'payments' })
+  expect(readCsv(text).at(-1)).toMatchObject({ payment: reference, state: 'exhausted' })
 })

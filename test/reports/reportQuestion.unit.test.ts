@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { readQuestion } from '../../src/reports/readReport.ts'
+import { readQuestion, readReport } from '../../src/reports/readReport.ts'
 import { isProblems } from '../../src/reports/reportQuestion.ts'
+import { scriptedDatabase } from '../support/scriptedDatabase.ts'
 
 function daysOf(given: Readonly<Record<string, string>>) {
   const question = readQuestion('burns', given)
@@ -57,4 +58,23 @@ test.each([
   [{ state: 'fulfilled' }, 'state'],
 ])('a question %o is refused, naming %s', (given, field) => {
   expect(readQuestion('burns', given)).toEqual([expect.objectContaining({ field })])
+})
+
+test('rows and totals have the chosen columns alone, and an unknown column is an error that lists all', async () => {
+  const figures = { burnedBaseUnits: '5', payments: 1 }
+  const database = scriptedDatabase((statement) =>
+    statement.includes('group by') ? [{ day: '2026-11-20', ...figures }] : [figures],
+  )
+  const read = (columns: string) => {
+    const question = readQuestion('burns', { columns })
+    if (isProblems(question)) throw new Error('the question can be asked')
+    return readReport(database, { report: 'burns', token: { mint: 'Mint', decimals: 6 }, ...question })
+  }
+  expect(await read('day,burnedBaseUnits')).toMatchObject({
+    columns: ['day', 'burnedBaseUnits'],
+    rows: [{ day: '2026-11-20', burnedBaseUnits: 5n }],
+    totals: { burnedBaseUnits: 5n },
+  })
+  expect(Object.keys((await read('day,burnedBaseUnits')).totals ?? {})).toEqual(['burnedBaseUnits'])
+  await expect(read('days')).rejects.toThrow(/must be columns of the report: day, .*burnedBaseUnits.* \(got days\)/)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Quote } from '@tollbook/core/quote'
-import { dropOldQuotes } from '../../src/store/quoteRetention.ts'
+import { dropOldQuotes, quoteRetentionDays } from '../../src/store/quoteRetention.ts'
 import { decideSubmit } from '../../src/payment/submission.ts'
 import { unknownPayment } from '../../src/payment/payment.ts'
 import { silentLog } from '../../src/machine/log.ts'
@@ -45,13 +45,14 @@ async function storedIds(): Promise<readonly string[]> {
 
 test('days beyond the retention are dropped whole, but never the quote of a payment that was sent and not verified', async () => {
   const [sent, old, young] = [await recordQuoteOf(20), await recordQuoteOf(19), await recordQuoteOf(2)]
+  const last = await recordQuoteOf(quoteRetentionDays)
   await recordQuoteOf(20)
   await submitWith(sent)
   await ledger.lifecycle.followOpenWork()
 
   expect(await dropOldQuotes(retention)).toHaveLength(2)
 
-  expect(await storedIds()).toEqual([sent.id, young.id])
+  expect(await storedIds()).toEqual([sent.id, last.id, young.id])
   expect(await storedIds()).not.toContain(old.id)
   const { rows } = await admin.query('select * from ledger.quotes where memo = $1', [sent.memo])
   expect(rows).toEqual([expect.objectContaining({ id: sent.id, required: sent.requiredBaseUnits.toString() })])

@@ -353,7 +353,7 @@ describe('the write path of the seal refuses', () => {
   beforeAll(async () => {
     records = await openTestLedger()
     ;({ database } = records)
-    await addEvents(records.admin, 600)
+    await addEvents(records.admin, 800)
   })
 
   const tile = (
@@ -362,10 +362,11 @@ describe('the write path of the seal refuses', () => {
     hashes = `(select string_agg(leaf_hash, ''::bytea order by seq) from ledger.events where seq > ${index * 256} and seq <= ${index * 256 + 256})`,
   ) => `'{${level}}'::smallint[], '{${index}}'::bigint[], array[${hashes}]::bytea[], array[sha256('r')]`
   const none = `'{}', '{}', '{}', '{}'`
-  const bothTiles = `'{0,0}', '{0,1}', (select array_agg(t.h order by t.i) from (select (seq - 1) / 256 as i, string_agg(leaf_hash, ''::bytea order by seq) as h from ledger.events where seq <= 512 group by 1) t), array[sha256('r'), sha256('s')]`
+  const twoTiles = (...indexes: readonly [number, number]) =>
+    `'{0,0}', '{${indexes.join()}}', (select array_agg(t.h order by t.i) from (select (seq - 1) / 256 as i, string_agg(leaf_hash, ''::bytea order by seq) as h from ledger.events group by 1) t where t.i in (${indexes.join()})), array[sha256('r'), sha256('s')]`
 
   test.each([
-    ['a size beyond the newest event', `601, sha256(''), 'n', ${none}`, /events that do not exist/],
+    ['a size beyond the newest event', `801, sha256(''), 'n', ${none}`, /events that do not exist/],
     ['a size without its tile', `300, sha256(''), 'n', ${none}`, /the tiles are not those/],
     ['a tile that is not full yet', `200, sha256(''), 'n', ${tile(0, 0)}`, /the tiles are not those/],
     ['a tile that comes later', `300, sha256(''), 'n', ${tile(0, 1)}`, /the tiles are not those/],
@@ -375,7 +376,12 @@ describe('the write path of the seal refuses', () => {
       `300, sha256(''), 'n', ${tile(0, 0, `decode(repeat('00', 8192), 'hex')`)}`,
       /not of the leaves/,
     ],
-    ['a tile too much', `300, sha256(''), 'n', ${bothTiles}`, /the tiles are not those/],
+    ['a tile too much', `300, sha256(''), 'n', ${twoTiles(0, 1)}`, /the tiles are not those/],
+    [
+      'a tile of later events instead of its second one',
+      `520, sha256(''), 'n', ${twoTiles(0, 2)}`,
+      /the tiles are not those/,
+    ],
     ['a root that is not a hash', `100, '\\x00', 'n', ${none}`, /checkpoints_root_is_sha256/],
     ['a size of nothing', `0, sha256(''), 'n', ${none}`, /is not newer/],
   ])('%s', async (_, values, problem) => {
@@ -386,7 +392,7 @@ describe('the write path of the seal refuses', () => {
   test('a size that is sealed already, and one before it', async () => {
     await sealAll(records.sealer)
     const service = openSessions(database.serviceUrl)
-    for (const size of [600, 599])
+    for (const size of [800, 799])
       await expect(service.query(sealCall(`${size}, sha256(''), 'n', ${none}`))).rejects.toThrow(/is not newer/)
   })
 })

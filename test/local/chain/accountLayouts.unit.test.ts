@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { memoText, parsedInstructionJson } from '@tollbook/localnet/parsedInstruction'
-import { matchesFilters } from '@tollbook/localnet/programFilter'
+import { accountFilters, matchesFilters } from '@tollbook/localnet/programFilter'
 import { type ProgramName, programBytes } from '@tollbook/localnet/programs'
 import { RequestWatch } from '@tollbook/localnet/requestWatch'
 import { parseMint, parseTokenAccount } from '@tollbook/localnet/tokenAccount'
@@ -51,6 +51,14 @@ test('an account matches all filters, and no comparison beyond its end', () => {
   expect(matchesFilters(data, [{ dataSize: 3 }, compared(1, 3)])).toBe(false)
   expect(matchesFilters(data, [{ dataSize: 4 }, compared(1, 2)])).toBe(false)
   expect(matchesFilters(data, [compared(2, 3, 0)])).toBe(false)
+})
+
+test('a filter compares 128 bytes at most', () => {
+  const isAccepted = (length: number) => {
+    const bytes = encodeBase58(new Uint8Array(length).fill(9))
+    return accountFilters.safeParse([{ memcmp: { offset: 0, bytes } }]).success
+  }
+  expect([isAccepted(128), isAccepted(129)]).toEqual([true, false])
 })
 
 const addresses = [3, 4, 5, 6, 7].map((byte) => new Uint8Array(32).fill(byte))

@@ -164,6 +164,7 @@ test('signatures of an address are paged newest first', async () => {
   const page = async (options: Parameters<typeof target.connection.getSignaturesForAddress>[1]) =>
     (await target.connection.getSignaturesForAddress(address, options)).map(({ signature }) => signature)
 
+  expect(await target.connection.getTransactionCount('processed')).toBe(sent.length)
   expect(await page({})).toEqual(sent)
   expect(await page({ limit: 2 })).toEqual([newest, second])
   expect(await page({ before: second ?? '', limit: 2 })).toEqual([third, fourth])

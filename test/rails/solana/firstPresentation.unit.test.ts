@@ -28,6 +28,7 @@ test.each([
   })
   first.note(presented)
   expect((await first.find(presented))?.presentedAtMs).toBe(1_000)
+  expect((await first.record(presented)).presentedAtMs, 'as the database has it').toBe(storedMs)
 })
 
 test('a wallet was short of tokens only if the nodes that must agree say so of the final state', async () => {

@@ -21,3 +21,7 @@ test.each([0, 1.5, 10 ** 9, 2 ** 31, 2 ** 53 - 1, 2 ** 60, '1'])(
     expect(read({ ...payment, accepted: { ...accepted, extra: { ...extra, priceList } } })).toBeUndefined()
   },
 )
+
+test.each(['', 'A'.repeat(21), 'A'.repeat(23), `${'A'.repeat(21)}+`])('a secret is not %j', (secret) => {
+  expect(read({ ...payment, accepted: { ...accepted, extra: { ...extra, secret } } })).toBeUndefined()
+})
