@@ -7,6 +7,7 @@ import { aspects } from '@tollbook/audit/findings'
 import { systemClock } from '@tollbook/core/clock'
 import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { sampleOf } from '../support/rounds.ts'
 import { makeTemporaryDirectory } from '../support/temporaryDirectory.ts'
 import { ledgerKey, growLedger } from './auditedLedger.ts'
 import { exportTamperings } from './tamperedExport.ts'
@@ -89,9 +90,9 @@ describe('an untouched ledger', () => {
   })
 })
 
-// The whole list is `npm run proof tampering`; here a part of it that takes a second or two.
+// The whole list is `npm run proof tampering`; in CI a part of it, with all receipts and lies, here a sample of those.
 const receipts = tamperings.filter(({ name }) => name.includes('receipt of a payment'))
-const some = [...new Set([...tamperings.filter((_, index) => index % 11 === 1), ...receipts, ...lies])]
+const some = sampleOf([...new Set([...tamperings.filter((_, index) => index % 11 === 1), ...receipts, ...lies])])
 
 test.each(some.map((tampering) => [tampering.name, tampering] as const))('an audit finds %s', async (_, tampering) => {
   expect(await tryTampering(fixture, tampering)).toBeUndefined()
@@ -104,47 +105,50 @@ test.each(exportTamperings.map((tampering) => [tampering.name, tampering] as con
   },
 )
 
-// One row of each compared table, and the finding for its absence. Postgres itself keeps the kinds, which steps refer
-// to.
-const deletions = [
-  ['ledger.streams', `kind = 'payment'`, 'stream_missing'],
-  ['ledger.streams', `kind = 'payout'`, 'stream_missing'],
-  ['ledger.streams', `kind = 'burn'`, 'stream_missing'],
-  ['ledger.accounts', `name = 'Expenses:ReversedPayments'`, 'account_differs'],
-  ['ledger.tallies', 'true', 'tally_differs'],
-  ['ledger.settings', `name = 'origin'`, 'setting_differs'],
-  ['ledger.keys', 'until is null', 'key_differs'],
-  ['ledger.tiles', 'true', 'tile_differs'],
-  ['ledger.steps', 'true', 'declaration_differs'],
-  ['ledger.classes', 'true', 'declaration_differs'],
-  ['ledger.head', 'true', 'head_differs'],
-  ['reports.daily_totals', 'true', 'report_differs'],
-  ['reports.wallet_totals', 'true', 'report_differs'],
-  ['reports.payment_totals', 'true', 'report_differs'],
-  ['reports.payments', 'true', 'report_differs'],
-  ['reports.payouts', 'true', 'report_differs'],
-  ['reports.progress', 'true', 'report_differs'],
-] as const
+// One row of each compared table, and the finding for its absence, in groups that do not hide one another. Postgres
+// itself keeps the kinds, which steps refer to.
+const deletions = {
+  'the ledger': [
+    ['ledger.streams', `kind = 'payment'`, 'stream_missing'],
+    ['ledger.streams', `kind = 'payout'`, 'stream_missing'],
+    ['ledger.streams', `kind = 'burn'`, 'stream_missing'],
+    ['ledger.tallies', 'true', 'tally_differs'],
+    ['ledger.settings', `name = 'origin'`, 'setting_differs'],
+    ['ledger.keys', 'until is null', 'key_differs'],
+    ['ledger.tiles', 'true', 'tile_differs'],
+    ['ledger.steps', 'true', 'declaration_differs step'],
+    ['ledger.classes', 'true', 'declaration_differs class'],
+    ['ledger.head', 'true', 'head_differs'],
+  ],
+  'the reports': [
+    ['reports.daily_totals', 'true', 'report_differs reports.daily_totals'],
+    ['reports.wallet_totals', 'true', 'report_differs reports.wallet_totals'],
+    ['reports.payment_totals', 'true', 'report_differs reports.payment_totals'],
+    ['reports.payments', 'true', 'report_differs reports.payments'],
+    ['reports.payouts', 'true', 'report_differs reports.payouts'],
+  ],
+  'the accounts and the progress of the reports': [
+    ['ledger.accounts', `name = 'Expenses:ReversedPayments'`, 'account_differs'],
+    ['reports.progress', 'true', 'report_differs'],
+  ],
+} as const
 
-test('an audit misses no row that was deleted, whatever the table', async () => {
-  const { note } = fixture
-  await withCopy(ledger, (url) =>
-    withTamperedLedger(url, async (tampered) => {
-      const missed: string[] = []
-      for (const [table, where, code] of deletions) {
-        const row = `ctid = (select ctid from ${table} where ${where} order by ctid limit 1)`
-        const name = `${table} where ${where}`
-        await tampered.sql(
-          `create table deleted as select * from ${table} where ${row}; delete from ${table} where ${row}`,
-        )
-        const { findings } = await auditDatabase(url, note)
-        if (!findings.some((finding) => finding.code === code)) missed.push(name)
-        await tampered.sql(`insert into ${table} overriding system value select * from deleted; drop table deleted`)
-      }
-      expect(missed).toEqual([])
-      expect((await auditDatabase(url, note)).findings, 'every row is back').toEqual([])
-    }),
-  )
+test.each(Object.entries(deletions))('an audit misses no row that was deleted from %s', async (_, rows) => {
+  const { findings } = await withCopy(ledger, async (url) => {
+    const statements = rows.map(
+      ([table, where]) =>
+        `delete from ${table} where ctid = (select ctid from ${table} where ${where} order by ctid limit 1)`,
+    )
+    await withTamperedLedger(url, (tampered) => tampered.sql(statements.join('; ')))
+    return auditDatabase(url, fixture.note)
+  })
+  const unexplained = findings.map(({ code, subject }) => `${code} ${subject}`)
+  const missed = rows.filter(([, , expected]) => {
+    const at = unexplained.findIndex((found) => `${found} `.startsWith(`${expected} `))
+    if (at !== -1) unexplained.splice(at, 1)
+    return at === -1
+  })
+  expect(missed, findings.map(({ code, subject }) => `${code} ${subject}`).join('\n')).toEqual([])
 })
 
 // Changes of one column where the rest of the row is right, and the finding of each.

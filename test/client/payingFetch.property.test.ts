@@ -4,6 +4,7 @@ import { PaymentError } from '@tollbook/client/paymentError'
 import { invalidPaymentReasons } from '@tollbook/core/refusal'
 import { openScene } from './support/payerScene.ts'
 import type { Step } from './support/scriptedService.ts'
+import { rounds } from '../support/rounds.ts'
 
 const codes = [
   'PAYMENT_PENDING',
@@ -48,6 +49,6 @@ test('for every outcome of a paid request, one payment is signed, and the call r
       if (outcome instanceof Response) expect(await outcome.json()).toMatchObject({ success: true })
       else expect(outcome instanceof PaymentError && outcome.payment.proof).toBe(proofs()[0])
     }),
-    { numRuns: 80 },
+    { numRuns: rounds(80) },
   )
 })

@@ -19,6 +19,7 @@ import { readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { memoProgram } from '@tollbook/core/programs'
+import { rounds } from '../support/rounds.ts'
 
 /** The client writes transactions itself; @solana/web3.js and @solana/spl-token say what each byte must be. */
 
@@ -110,7 +111,7 @@ describe('byte for byte what @solana/web3.js and @solana/spl-token build', () =>
       fc.property(payment, (given) => {
         expect(Buffer.from(ours(given)).toString('hex')).toBe(Buffer.from(theirs(given).serialize()).toString('hex'))
       }),
-      { numRuns: 50 },
+      { numRuns: rounds(50) },
     )
   })
 
@@ -127,7 +128,7 @@ describe('byte for byte what @solana/web3.js and @solana/spl-token build', () =>
           expect(feePayerSignature(signed, wallet.address)).toBe(encodeBase58(expected.signatures[0] ?? Buffer.of()))
         }
       }),
-      { numRuns: 25 },
+      { numRuns: rounds(25) },
     )
   })
 
@@ -138,7 +139,7 @@ describe('byte for byte what @solana/web3.js and @solana/spl-token build', () =>
         const expected = getAssociatedTokenAddressSync(mint, wallet, true, program)
         expect(associatedTokenAccount(owner)).toBe(expected.toBase58())
       }),
-      { numRuns: 50 },
+      { numRuns: rounds(50) },
     )
   })
 })

@@ -8,6 +8,7 @@ import { inclusionRanges, rootOfHashes } from '@tollbook/core/merkle'
 import { makeReceiptKey } from '../../src/cli/local/home.ts'
 import { type InclusionProblem, verifyInclusion } from '@tollbook/client/verifyInclusion'
 import { fulfilledAtMs, openReceiptFixture } from './support/testReceipt.ts'
+import { rounds } from '../support/rounds.ts'
 
 const receipts = await openReceiptFixture()
 const other = await openReceiptFixture()
@@ -89,7 +90,7 @@ test('any bit of the path or the checkpoint altered, and it does not verify', as
       const path = proof.path.with(at, hash.toString('base64'))
       expect(await problemOf({ ...proof, path })).toBe('path_invalid')
     }),
-    { numRuns: 60 },
+    { numRuns: rounds(60) },
   )
   await fc.assert(
     fc.asyncProperty(fc.nat(proof.checkpoint.length - 2), async (at) => {
@@ -97,7 +98,7 @@ test('any bit of the path or the checkpoint altered, and it does not verify', as
       const checkpoint = proof.checkpoint.slice(0, at) + changed + proof.checkpoint.slice(at + 1)
       expect(await problemOf({ ...proof, checkpoint })).not.toBe('none')
     }),
-    { numRuns: 60 },
+    { numRuns: rounds(60) },
   )
 })
 
@@ -107,6 +108,6 @@ test('throws for nothing that it is given', async () => {
       expect(await problemOf(proof, { keys })).not.toBe('none')
       expect(await problemOf(proof)).toBe('proof_malformed')
     }),
-    { numRuns: 100 },
+    { numRuns: rounds(100) },
   )
 })

@@ -5,6 +5,7 @@ import { canonicalJson } from '@tollbook/core/canonicalJson'
 import { isoTime } from '@tollbook/core/clock'
 import { type ReceiptProblem, verifyReceipt } from '@tollbook/client/verifyReceipt'
 import { fulfilledAtMs, openReceiptFixture, type ReceiptFixture } from './support/testReceipt.ts'
+import { rounds } from '../support/rounds.ts'
 
 let receipts: ReceiptFixture
 let other: ReceiptFixture
@@ -42,7 +43,7 @@ test('a receipt for any price, and for more burned than was due, verifies with t
         expect(await problemOf(receipt, bareKey)).toBe('none')
       },
     ),
-    { numRuns: 50 },
+    { numRuns: rounds(50) },
   )
 })
 
@@ -90,14 +91,15 @@ test('no field of a receipt can be changed', async () => {
     fc.constant(null),
     fc.anything(),
   )
-  await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...paths), anyValue, async (path, value) => {
-      const tampered = replaceAt(receipt, path, value)
-      fc.pre(JSON.stringify(tampered, safely) !== JSON.stringify(receipt, safely))
-      expect(await problemOf(tampered)).not.toBe('none')
-    }),
-    { numRuns: 300 },
-  )
+  for (const path of paths)
+    await fc.assert(
+      fc.asyncProperty(anyValue, async (value) => {
+        const tampered = replaceAt(receipt, path, value)
+        fc.pre(JSON.stringify(tampered, safely) !== JSON.stringify(receipt, safely))
+        expect(await problemOf(tampered), path).not.toBe('none')
+      }),
+      { numRuns: rounds(15) },
+    )
 })
 
 function safely(_key: string, value: unknown): unknown {
@@ -117,7 +119,7 @@ test('no character of the signature can be changed', async () => {
         expect(await problemOf({ ...receipt, jws: changed })).not.toBe('none')
       },
     ),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   )
 })
 
@@ -164,7 +166,7 @@ test('whatever it is given, it answers and does not throw', async () => {
         expect(await verifyReceipt({ receipt, keys: value })).toMatchObject({ problem: 'keys_malformed' })
       },
     ),
-    { numRuns: 200 },
+    { numRuns: rounds(200) },
   )
 })
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { platform as node } from '../../packages/core/src/platformNode.ts'
 import { ed25519 } from '@noble/curves/ed25519'
 import { platform as web } from '../../packages/core/src/platformWeb.ts'
+import { rounds } from '../support/rounds.ts'
 
 const bytes = fc.uint8Array({ maxLength: 300 })
 const seed = fc.uint8Array({ minLength: 32, maxLength: 32 })
@@ -57,7 +58,7 @@ describe('Node and every other runtime return the same bytes', () => {
           expect(platform.verifyEd25519({ publicKey, message, signature: changed })).toBe(false)
         }
       }),
-      { numRuns: 30 },
+      { numRuns: rounds(30) },
     )
   })
 

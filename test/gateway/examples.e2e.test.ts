@@ -10,12 +10,13 @@ import { requestOf } from '../../src/product/productFacts.ts'
 import { ledgerFindings } from '../support/ledgerFindings.ts'
 import { openLoopbackServer } from '../support/loopbackServer.ts'
 import { mppFetch } from '../support/mppClient.ts'
+import { sampleOf } from '../support/rounds.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openX402Service, stockFetch } from '../support/x402Service.ts'
 import { exampleApis } from './exampleApis.ts'
 import { examplesOfPage } from './pageExamples.ts'
 
-/* Unmodified stock clients of x402 and MPP buy every route of the examples in docs/gateway.md. */
+/* Unmodified stock clients of x402 and MPP buy the routes of the examples in docs/gateway.md, all of them in CI. */
 
 const api = await openLoopbackServer(exampleApis)
 process.env['ACME_KEY'] = 's3cret'
@@ -59,7 +60,7 @@ const clients = {
 }
 const streamed = { model: 'large', messages: [{ role: 'user', content: 'Hello' }], stream: true }
 const orders = [
-  ...routes.map(({ path, method, example }) => ({ path, method, order: example })),
+  ...sampleOf(routes).map(({ path, method, example }) => ({ path, method, order: example })),
   { path: '/v1/chat/completions', method: 'POST', order: streamed },
   { path: '/pets/pet/{petId}', method: 'GET', order: { petId: 7 } },
   { path: '/pets/pet/findByStatus', method: 'GET', order: { status: ['available', 'sold'] } },
@@ -73,7 +74,7 @@ const petRequests = [
   'DELETE /v1/store/order/3',
 ]
 
-test.each(Object.entries(clients))('%s buys every route, and the receipts verify', async (_name, client) => {
+test.each(Object.entries(clients))('%s buys the routes, and the receipts verify', async (_name, client) => {
   for (const { path, method, order } of orders) {
     const { target, body } = requestOf({ path, method }, order)
     const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }

@@ -34,6 +34,7 @@ import {
 import { afterFile } from '../support/afterFile.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { ledgerFindings } from '../support/ledgerFindings.ts'
+import { rounds } from '../support/rounds.ts'
 
 /*
  * Sales in dollars owe a burn in the token, which the treasury delivers. The database refuses to burn what has not
@@ -263,7 +264,7 @@ test('whatever the order of sales, deliveries and burns, what is burned was deli
         expect(burned <= received + (delivered < promised ? delivered : promised)).toBe(true)
       }
     }),
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: rounds(12), endOnFailure: true },
   )
   expect(await findBroken(admin)).toEqual([])
 })

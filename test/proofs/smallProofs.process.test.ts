@@ -24,8 +24,8 @@ test('a proof that the machine has no tools for says so in one line, names them,
 })
 
 test('each seed of the simulation keeps every invariant', async () => {
-  expect(await lastWords('simulation.ts', ['--from', '11', '--seeds', '50', '--crowd', '8'])).toContain(
-    '50 seeds, 0 failed',
+  expect(await lastWords('simulation.ts', ['--from', '4', '--seeds', '57', '--crowd', '8'])).toContain(
+    '57 seeds, 0 failed',
   )
 })
 

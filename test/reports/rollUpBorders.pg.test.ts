@@ -9,6 +9,7 @@ import { openInstance, openSessions } from '../store/instance.ts'
 import { sampleAddress, samplePrice } from '../store/samplePayment.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { ends, seedPayment } from './seedPayment.ts'
+import { rounds } from '../support/rounds.ts'
 
 /* The tables of the reports equal those that the audit derives from the events by an independent query. */
 
@@ -84,7 +85,7 @@ test('whatever happened to payments and wherever steps end, the tables are those
         expect(await dump()).toEqual(grown)
       },
     ),
-    { numRuns: 20 },
+    { numRuns: rounds(20) },
   )
 })
 

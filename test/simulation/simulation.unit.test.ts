@@ -10,10 +10,10 @@ import { readSchemaRules } from './simulatedPostgres.ts'
 
 const rules = await readSchemaRules()
 // 0.5 s of processor time each, with crowds of 8 where the proof has 64. `npm run proof simulation -- --planted --crowd
-// 8` finds its ten planted bugs within the first 17 seeds. CI also runs seeds 11 to 60
+// 8` finds its ten planted bugs within the first 17 seeds. CI also runs seeds 4 to 60
 // (`proofs/smallProofs.process.test.ts`), the proof 1,000.
 const crowd = 8
-const seeds = Array.from({ length: 10 }, (_, n) => 1 + n)
+const seeds = [1, 2, 3]
 
 test('each seed keeps every invariant (I1, I2, I3, I6, I8, I17, I26)', async () => {
   const failed: unknown[] = []

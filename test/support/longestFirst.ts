@@ -9,27 +9,20 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 export const longFiles: readonly string[] = [
   'test/audit/audit.pg.test.ts',
   'test/chain/verification.chain.test.ts',
-  'test/rendering/renderer.e2e.test.ts',
   'test/reports/longAnswers.pg.test.ts',
   'test/rails/native/verifyNodes.e2e.test.ts',
   'test/store/seal.pg.test.ts',
   'test/client/payingFetch.e2e.test.ts',
 ]
 
-/**
- * The longest files first, and the project of the short files last, so that all workers end together. A worker ends
- * when the next file is of another project, so the files of a project follow each other.
- */
+/** The longest files first, so that all workers end together. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId, project }: TestSpecification): number => {
+    const rank = ({ moduleId }: TestSpecification): number => {
       const index = longFiles.indexOf(relative(this.ctx.config.root, moduleId))
-      const place = index === -1 ? longFiles.length : index
-      return project.name === lastProject ? place + longFiles.length + 1 : place
+      return index === -1 ? longFiles.length : index
     }
     // The sort is stable, so the other files keep Vitest's own order.
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
   }
 }
-
-const lastProject = 'pure'

@@ -2,6 +2,7 @@ import { Keypair, SystemProgram, Transaction, TransactionMessage, VersionedTrans
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type TestChain, call, fundedKeypair, openChain, post } from './testChain.ts'
+import { rounds } from '../../support/rounds.ts'
 
 /*
  * litesvm aborts its process on bytes that it cannot read, so these tests are about more than an answer: when one of
@@ -17,7 +18,7 @@ test('no bytes in place of a transaction stop the chain', async () => {
       const { error } = await call(chain, method, wire, { encoding: 'base64', skipPreflight: true })
       expect(error?.code).toBe(-32602)
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(300) },
   )
 })
 
@@ -44,7 +45,7 @@ test('no damage to a good transaction, legacy or v0, stops the chain or moves mo
       fc.pre(!shaped.subarray(0, wire.length).equals(wire))
       await call(target.chain, method, shaped.toString('base64'), { encoding: 'base64', skipPreflight: true })
     }),
-    { numRuns: 700 },
+    { numRuns: rounds(700) },
   )
 
   expect(await target.connection.getBalance(payer.publicKey)).toBe(10_000_000_000)
@@ -82,7 +83,7 @@ test('no body stops the chain, and every answer is JSON-RPC', async () => {
       expect([200, 204]).toContain(response.status)
       if (response.status === 200) expect(JSON.stringify(await response.json())).not.toContain('-32603')
     }),
-    { numRuns: 700 },
+    { numRuns: rounds(700) },
   )
 
   expect((await call(chain, 'getHealth')).result).toBe('ok')

@@ -71,14 +71,6 @@ export function coreCells(): readonly Cell[] {
   )
 }
 
-/** Every second change with half of the states. A change restarts the services, which costs more than its payments. */
-export function sampleCells(): readonly Cell[] {
-  return coreCells().filter(({ change, state }) => {
-    const [row, column] = [changes.indexOf(change), states.indexOf(state)]
-    return row % 2 === 0 && (row / 2 + column) % 2 === 0
-  })
-}
-
 export function nameOf({ kind, change, state, client }: Cell): string {
   return `${kind} by ${client}, ${state}, ${change}`
 }

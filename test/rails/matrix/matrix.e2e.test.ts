@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { assert } from '@tollbook/core/assert'
-import { sampleCells } from './cells.ts'
 import { openCustomer } from './customers.ts'
-import { runCells } from './runCells.ts'
 import { openScene } from './scene.ts'
 
 const extra = z.object({ accepted: z.object({ extra: z.object({ secret: z.string() }) }) })
@@ -26,10 +24,4 @@ test('the native rail names x402 for a payment of x402 that is not confirmed yet
     409,
     { code: 'PAYMENT_IN_PROGRESS', error: expect.stringContaining('made by x402') },
   ])
-})
-
-// `matrix.process.test.ts` runs all changes with all states in CI.
-test('a payment that is on record is served once and never asked for again, after a change of its operator', async () => {
-  const scene = await openScene()
-  expect(await runCells(scene, sampleCells())).toEqual([])
 })

@@ -1,0 +1,34 @@
+import { chmod, writeFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
+import { silentLog } from '../../src/machine/log.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { findDurabilityProblem } from '../../src/store/durability.ts'
+import { makeScratchDirectory } from '../support/scratchDirectory.ts'
+
+async function problemAt(databaseUrl: string): Promise<string | undefined> {
+  const database = openDatabase({ databaseUrl, applicationName: 'durability', connectionsMax: 1, log: silentLog })
+  try {
+    return await findDurabilityProblem(database)
+  } finally {
+    await database.destroy()
+  }
+}
+
+test('I27: fsync off, full_page_writes off and a standby are problems, each by its name', async () => {
+  const dataDirectory = `${await makeScratchDirectory()}/postgres`
+  const start = (settings: Readonly<Record<string, string>>) =>
+    startEmbeddedPostgres({ dataDirectory, log: silentLog, settings })
+
+  const careless = await start({ fsync: 'off', full_page_writes: 'off' })
+  expect(await problemAt(careless.adminUrl)).toMatch(/turn on fsync, full_page_writes$/)
+  await careless.stop()
+
+  // This file makes a server a standby; without a primary it serves readers without end.
+  const signal = `${dataDirectory}/standby.signal`
+  await writeFile(signal, '')
+  await chmod(signal, 0o644)
+  const standby = await start({ hot_standby: 'on' })
+  expect(await problemAt(standby.adminUrl)).toMatch(/standby: connect to the primary/)
+  await standby.stop()
+})
