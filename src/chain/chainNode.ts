@@ -34,7 +34,7 @@ export interface ChainNode {
    */
   genesisHash(): string | undefined
   forgetGenesis(): void
-  /** Asks the node only if the hash is unknown. */
+  /** Returns the genesis hash. Queries the node only if the hash is unknown. */
   identify(): Promise<string>
   poll(): Promise<NodeHeight>
 }

@@ -54,7 +54,7 @@ export async function callNode<T>({ nodes, log }: RotationDeps, node: ChainNode,
   }
 }
 
-/** A rejected or failed call does not prove that the payment is absent, so it becomes a retryable `Fault`. */
+/** Converts a rejection or a missing answer to a retryable `Fault`, because neither proves anything about the chain. */
 export async function refusalIsFault<T>(call: Promise<T>): Promise<T> {
   try {
     return await call

@@ -1,7 +1,7 @@
 import { encodeBase58 } from '@tollbook/core/base58'
 import { type Address, readAddress } from '@tollbook/core/address'
 
-/** A plain Transfer does not name its mint, so the mint comes from the balances. */
+/** Effect of one token instruction. A plain Transfer does not name its mint, so `mint` is then undefined. */
 export type TokenEffect =
   | {
       readonly kind: 'burn' | 'transfer' | 'mintTo'

@@ -50,7 +50,10 @@ export function createDeposits(deps: DepositStoreDeps): Deposits {
   }
 }
 
-/** Holds that may return to a tab later do not count towards the limits. */
+/**
+ * Appends the deposit unless it would exceed a limit. Holds that may return to a tab later do not count towards the
+ * limits.
+ */
 async function appendDeposit(deps: DepositStoreDeps, deposit: LimitedDeposit) {
   const { item, baseUnits, limits } = deposit
   for (let tries = 1; tries <= triesMax; tries++) {

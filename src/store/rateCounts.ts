@@ -27,8 +27,8 @@ const shareCall = `
   from work.share_rates($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])`
 
 /**
- * One round trip serves all clients, and returns the totals of all instances, so that a limit counts the requests at
- * every instance.
+ * Reports the counts of all clients in one round trip. Returns the totals of all instances, so that a limit counts the
+ * requests at every instance.
  */
 export async function shareRates(
   database: Database,

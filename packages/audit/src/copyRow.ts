@@ -101,7 +101,10 @@ export class CopyRow {
     return this.next() ? this.#numericAt(this.start) : notAnAmount
   }
 
-  /** Reads an array of int4 with one dimension, and converts each element with `as`. Empty for null. */
+  /**
+   * Reads an array of int4 with one dimension, and converts each element with `as`. Empty for null and for any other
+   * array.
+   */
   int32s<T>(as: (value: number) => T): readonly T[] {
     const values: T[] = []
     let at = this.#firstElement(int4Type)
@@ -109,7 +112,7 @@ export class CopyRow {
     return values
   }
 
-  /** Reads an array of numerics with one dimension. Empty for null. */
+  /** Reads an array of numerics with one dimension. Empty for null and for any other array. */
   numerics(): readonly bigint[] {
     const values: bigint[] = []
     for (let at = this.#firstElement(numericType); at < this.end; at += 4 + this.bytes.readInt32BE(at)) {

@@ -71,7 +71,10 @@ async function fetchAndPay(payer: Payer, request: PayableRequest): Promise<Respo
   }
 }
 
-/** A debit that expired or ran out of attempts charged nothing, so the request is bought again. */
+/**
+ * Resumes an earlier payment. A debit that expired or ran out of attempts charged nothing, so its request is bought
+ * again.
+ */
 async function resumeEarlier(payer: Payer, earlier: PendingPayment, request: PayableRequest): Promise<Response> {
   try {
     // Send the new request: it equals the earlier one, except for the MCP session, which may have ended since.

@@ -170,7 +170,7 @@ function openJournal(journal: string): () => Promise<Journal> {
 }
 
 function countLine(journal: string, line: string, { counted, withdrawn }: Journal): void {
-  // Skip a line without a closing brace: a crash cut it off before its payment was sent.
+  // Skip an empty line, and a line without a closing brace, which a crash cut off before its payment was sent.
   if (!line.endsWith('}')) return
   const entry = journalLine.safeParse(parseJson(line)).data
   if (entry === undefined)

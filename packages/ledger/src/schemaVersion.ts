@@ -64,8 +64,8 @@ interface Newer {
 }
 
 /**
- * A newer release may only add to the schema, must keep the signatures of its functions, and records the oldest
- * accepted program.
+ * Accepts a newer schema if the database permits this program. A newer release may only add to the schema, must keep
+ * the signatures of its functions, and records the oldest accepted program.
  */
 function judgeNewer({ numbered }: Schema, { ahead, code, oldestProgram }: Newer): SchemaVersion {
   const names = ahead.join(', ')

@@ -7,7 +7,8 @@ import { randomToken } from '@tollbook/core/id'
 
 const charactersMax = 20_000
 
-// Matches control characters, direction marks, tags and private characters, because they can hide text from a person.
+// Matches invisible characters, such as control characters, direction marks, tags and private characters. They can hide
+// text from a person.
 const invisible = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Variation_Selector}]/gu
 
 export function cleanText(text: string, most = charactersMax): string {
