@@ -4,8 +4,8 @@ import type { Chain } from './openChain.ts'
 import { tokenAccountOf } from './walletTerms.ts'
 
 /**
- * A frozen account counts as empty, because it cannot pay. The service reads the funds before it requests the wallet's
- * signature.
+ * Reads what the wallet can pay. A token account that is frozen or belongs to another wallet counts as empty. The
+ * service reads the funds before it requests the wallet's signature.
  */
 export async function readPayerFunds(
   { readAccounts, terms }: Pick<Chain, 'readAccounts' | 'terms'>,

@@ -86,7 +86,7 @@ export function judgeSponsored(signed: PayerSigned, policy: SponsorPolicy): Spon
   return { ...signed, feeLamports: fee.feeLamports, amountBaseUnits, blockhash: message.recentBlockhash }
 }
 
-/** An invalid signature is a bug of the signer and fails an assertion. */
+/** Adds the fee payer's signature. An invalid signature is a bug of the signer and fails an assertion. */
 export function completeTransaction({ bytes }: PayerSigned, signature: Signature): SignedTransaction {
   const transaction = VersionedTransaction.deserialize(bytes)
   transaction.signatures[0] = signatureBytes(signature)
@@ -124,7 +124,10 @@ function isAllowed(program: string): boolean {
 const setUnitLimit = 2
 const setUnitPrice = 3
 
-/** Compute limit and compute price are both required, because without a limit each instruction may use 200,000 units. */
+/**
+ * Reads the fee from the compute limit and the compute price. Both are required. Without a limit, each instruction may
+ * use 200,000 units.
+ */
 function readFee(instructions: readonly Instruction[]): { readonly feeLamports: bigint } | SponsorProblem {
   const budget = instructions.filter(({ program }) => program === computeBudgetProgram)
   const limits = budget.filter(({ data }) => data[0] === setUnitLimit)

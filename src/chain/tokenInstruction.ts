@@ -89,8 +89,8 @@ function readOpening(accounts: readonly Address[], data: Uint8Array): TokenEffec
 }
 
 /**
- * The data is 255, then for each instruction the number of accounts, the length of the data, and the data. The accounts
- * follow each other in the account list.
+ * Reads the instructions in a Batch. The data is 255, then for each instruction the number of accounts, the length of
+ * the data, and the data. The accounts follow each other in the account list.
  */
 function readBatch(accounts: readonly Address[], data: Uint8Array): readonly TokenEffect[] {
   const effects: TokenEffect[] = []

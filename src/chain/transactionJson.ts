@@ -72,7 +72,10 @@ export type TransactionJson = z.infer<typeof transactionJson>
 export type InstructionJson = z.infer<typeof instruction>
 export type TokenBalanceJson = z.infer<typeof tokenBalanceJson>
 
-/** A legacy message has no lookups, so `loaded` may be absent. */
+/**
+ * True if `loaded` has one address for each index of the lookups. A legacy message has no lookups, so `loaded` may be
+ * absent.
+ */
 export function hasAllLoaded(
   lookups: readonly Pick<z.infer<typeof lookupJson>, 'writableIndexes' | 'readonlyIndexes'>[],
   loaded: z.infer<typeof loadedAddressesJson> | undefined,

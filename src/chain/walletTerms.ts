@@ -16,7 +16,7 @@ export function termsOfWallet(terms: PaymentTerms, paymentWallet: Address): Paym
   return { ...terms, paymentWallet, paymentTokenAccount: tokenAccountOf(terms, paymentWallet) }
 }
 
-/** The configured wallet of each mint comes first, then the other given wallets. */
+/** Returns each mint's terms for its configured wallet, followed by its terms for the other given wallets. */
 export function termsOfWallets(every: readonly PaymentTerms[], wallets: readonly Address[]): readonly PaymentTerms[] {
   return every.flatMap((terms) => {
     const others = new Set(wallets)

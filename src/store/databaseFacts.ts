@@ -68,7 +68,7 @@ const loginColumns = sql`
   (select rolsuper from pg_catalog.pg_roles where rolname = current_user) as "isSuperuser",
   exists (select from ours where pg_catalog.pg_has_role(relowner, 'usage')) as "ownsTables"`
 
-/** The query needs no rights, so the service can check any login at its start. */
+/** Reads the rights of the login. The query needs no rights itself, so the service can check any login at its start. */
 export async function readLoginPower(database: Database): Promise<LoginPower> {
   return assertRow(database, 'the rights of the login')<LoginPower>`
     with ours as (${ourTables}) select ${loginColumns}`

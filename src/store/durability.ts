@@ -80,8 +80,8 @@ interface Replication {
 const probeTimeoutMs = 4_000
 
 /**
- * The probe waits for the same locks as an append, so it also detects appends that hang. Undefined if the database
- * takes commits.
+ * Probes whether the database takes commits. The probe waits for the same locks as an append, so it also detects
+ * appends that hang. Undefined if there is no problem.
  */
 export async function findCommitProblem(pool: Pick<Pool, 'query'>): Promise<string | undefined> {
   try {

@@ -65,7 +65,10 @@ async function renewLease({ database }: ElectionDeps, { name, epoch }: Lease): P
   return rows[0]?.renewed === true
 }
 
-/** A failed renewal ends the renewals, so that the lease expires and another instance can take the work. */
+/**
+ * Renews the lease until the returned function is called. A failed renewal ends the renewals, so that the lease expires
+ * and another instance can take the work.
+ */
 function renewing(deps: ElectionDeps, lease: Lease, leaseMs: number): () => Promise<void> {
   const stopping = new AbortController()
   const renewal = (async () => {

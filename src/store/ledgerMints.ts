@@ -29,7 +29,7 @@ export async function readLedgerMints(database: Database): Promise<readonly Ledg
   )
 }
 
-/** `text` is a name or an address. Throws `UnknownMint` for a mint that the ledger does not have. */
+/** Finds a mint by its name or address. Throws `UnknownMint` for a mint that the ledger does not have. */
 export async function findLedgerMint(database: Database, text: string): Promise<LedgerMint> {
   const mints = await readLedgerMints(database)
   const found = mints.find(({ mint, name }) => mint === text || name === text.toUpperCase())

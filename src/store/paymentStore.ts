@@ -109,7 +109,10 @@ async function lookUp(deps: PaymentStoreDeps, question: PaymentLookup): Promise<
   }
 }
 
-/** A debit that the ledger lacks is final if the deposits of its tab are final, because a debit has no transaction. */
+/**
+ * Returns the state of a payment that the ledger lacks. A debit is then final if the deposits of its tab are final,
+ * because a debit has no transaction.
+ */
 async function unrecorded({ tabs }: PaymentStoreDeps, { reference }: PaymentLookup): Promise<PaymentState> {
   const request = tabRequestOf(reference)
   const tab = request === undefined ? undefined : await tabs.find(request.tab)

@@ -106,7 +106,7 @@ export interface QuoteRow {
   readonly slot: number
 }
 
-/** The row states only the required amount, because the other amounts follow from its price list. */
+/** Completes a row from its price list, because the row states only the required amount. */
 async function quoteOf({ priceLists }: QuoteSearchDeps, row: QuoteRow | undefined): Promise<Quote | undefined> {
   if (row === undefined) return undefined
   const list = assertPresent(await priceLists.listNumber(row.price_list), 'a quote names a price list on record')

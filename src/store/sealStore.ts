@@ -92,7 +92,7 @@ export async function readEdge(database: Database, size: number): Promise<TreeEd
   return { size, levels }
 }
 
-/** Each hash is the root of a tile in the level below. */
+/** Returns the hashes of a level. Each hash is the root of a tile in the level below. */
 async function readTileRoots(database: Database, level: number, { from, to }: Span): Promise<readonly Uint8Array[]> {
   const rows = await readRows(database, 'roots of tiles')<{ root: Buffer }>`
     select root from ledger.tiles where level = ${level - 1} and index >= ${from} and index < ${to} order by index`

@@ -55,10 +55,7 @@ export function createSettingStore(deps: SettingDeps): SettingStore {
 
 const codec = createEventCodec<SettingEvent>(settingEvents)
 
-/**
- * The setting takes effect at its `validFrom` and not when it is recorded, so that instances can be replaced in
- * between.
- */
+/** Dates the event at its `validFrom` and not when it is recorded, so that instances can be replaced in between. */
 export function encodeSetting({ name, number, events: [event] }: SettingDecision<SettingChanged>): string {
   const effectiveAtMs = Date.parse(event.validFrom)
   return codec.encode(event, { stream: settingStream(name, number), version: 1, effectiveAtMs })

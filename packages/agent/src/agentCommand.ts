@@ -131,7 +131,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** A host ends its server by closing standard input. */
+/** Waits until standard input ends or the command is stopped. A host ends its server by closing standard input. */
 async function untilInputEnds(stopped: AbortSignal): Promise<void> {
   const ended = new Promise<void>((done) => {
     process.stdin.once('end', () => done())

@@ -6,7 +6,7 @@ export function formatUsd(attoUsd: bigint): string {
   return formatDecimal(attoUsd, attoUsdScale)
 }
 
-/** The caller must have validated the text by a schema. */
+/** Reads an amount that a schema has validated. Any other text fails an assertion. */
 export function readUsd(text: string): bigint {
   return assertPresent(parseDecimal(text, attoUsdScale), 'a checked amount is a decimal')
 }

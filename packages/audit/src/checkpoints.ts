@@ -144,7 +144,7 @@ export function storedCheckpoints(source: DatabaseSource): NonNullable<Checkpoin
   }
 }
 
-/** A checkpoint of size 0 may be compared when the tree has grown, so return the root of an empty tree for it. */
+/** For size 0, returns the root of an empty tree, because such a checkpoint may be compared when the tree has grown. */
 function rootAt(size: number, tree: GrowingTree): Buffer {
   return size === 0 ? new GrowingTree().root() : tree.root()
 }

@@ -117,7 +117,7 @@ export class PostingReplay {
   }
 }
 
-/** The key is unambiguous, because mints do not contain spaces. */
+/** Returns a key that is unambiguous, because mints do not contain spaces. */
 export function idOf(mint: string, account: string): string {
   return `${mint} ${account}`
 }

@@ -21,7 +21,10 @@ export function readDollarMints(option: DollarMints | undefined, expectedMint: s
   return mints
 }
 
-/** Base units are 0, because limits in base units count `expectedMint` only. */
+/**
+ * Returns the cost of an amount in a dollar mint. Base units are 0, because limits in base units count `expectedMint`
+ * only.
+ */
 export function dollarCost(baseUnits: bigint, decimals: number): Cost {
   return { baseUnits: 0n, attoUsd: divideRoundingUp(baseUnits * 10n ** BigInt(attoUsdScale), 10n ** BigInt(decimals)) }
 }

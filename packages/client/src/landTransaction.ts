@@ -72,8 +72,8 @@ async function sendFirst({ chain }: LandDeps, { transaction }: LandOrder): Promi
 export type Fate = 'landed' | 'never' | 'open'
 
 /**
- * A failed transaction moved no tokens and counts as `never`. The height is read before the status, because no later
- * block can include an expired transaction.
+ * Finds out whether a transaction has landed or never can. A failed transaction moved no tokens and counts as `never`.
+ * The height is read before the status, because no later block can include an expired transaction.
  */
 export async function fateOf(
   chain: Pick<PayerChain, 'findStatus' | 'finalizedTip'>,

@@ -93,7 +93,7 @@ export function openPaymentFolder(
 
 const privateFile = 0o600
 
-/** A crash leaves either the whole new file or the old state. */
+/** Writes the file. A crash leaves either the whole new file or the old state. */
 export async function writeFileAtomically(path: string, text: string): Promise<void> {
   await writeFile(`${path}.tmp`, text, { mode: privateFile, flush: true })
   await rename(`${path}.tmp`, path)

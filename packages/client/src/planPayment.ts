@@ -53,7 +53,7 @@ function sentAmount(quote: PayableQuote, { transferFee }: MintFacts): bigint | Q
   )
 }
 
-/** The payer also pays the mint's fee, so the cost in dollars grows in proportion. */
+/** Includes the mint's fee, which the payer also pays: the cost in dollars grows in proportion. */
 function costOf({ priceAttoUsd, requiredBaseUnits, burnBaseUnits }: PayableQuote, sentBaseUnits: bigint): Cost {
   const baseUnits = burnBaseUnits + sentBaseUnits
   return { baseUnits, attoUsd: divideRoundingUp(priceAttoUsd * baseUnits, requiredBaseUnits) }

@@ -81,7 +81,7 @@ interface Attempt {
 const answerBytesMax = 16 * 1024 * 1024
 
 /**
- * An attempt includes the body: if the connection breaks inside the body, the answer is lost. A streamed answer is
+ * Sends the request once. If the connection breaks inside the body, the answer counts as lost. A streamed answer is
  * returned before its body, so its reader gets the error.
  */
 async function askOnce(

@@ -39,7 +39,10 @@ async function check(
 // Network fee of one signature, in lamports.
 const networkFeeLamports = 5_000n
 
-/** Token-2022 adds the immutable-owner extension, and for mints with a fee the withheld amount. */
+/**
+ * Returns the size of a new token account. Token-2022 adds the immutable-owner extension, and for mints with a fee the
+ * withheld amount.
+ */
 function tokenAccountBytes({ quote }: PaymentPlan): number {
   if (quote.tokenProgram === splTokenProgram) return 165
   return quote.transferWithFeeBaseUnits === undefined ? 170 : 182

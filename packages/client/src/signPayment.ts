@@ -84,8 +84,9 @@ async function record(payer: Payer, payment: PendingPayment, spending: Spending)
 }
 
 /**
- * Other payers of this store may have signed in the meantime. All payers read the same order, so the first payments are
- * sent and the later ones withdrawn.
+ * Throws if the limits do not permit this payment after the payments stored before it. Other payers of this store may
+ * have signed in the meantime. All payers read the same order, so the first payments are sent and the later ones
+ * withdrawn.
  */
 async function requireStillAllowed(payer: Payer, { signature }: PendingPayment, spending: Spending): Promise<void> {
   const excess = payer.budget.findExcess(spending, await payer.stored.before(signature))

@@ -109,7 +109,10 @@ const jwsHeader = z.object({ alg: z.literal('EdDSA'), kid: z.string(), typ: z.li
 
 const signedReceipt = receiptBody.omit({ jws: true })
 
-/** Unknown fields are omitted on both sides, although they may be signed. */
+/**
+ * Compares the shown fields with the signed ones. Unknown fields are omitted on both sides, although they may be
+ * signed.
+ */
 function checkPayload({ jws: _jws, ...shown }: VerifiedReceipt, payload: Uint8Array): ReceiptVerdict | undefined {
   const { data } = signedReceipt.safeParse(parseJson(payload))
   const [signed, offered] = [data, shown].map(canonicalText)
@@ -155,8 +158,8 @@ function dollarSplitOf({ burn = '0%', ...shares }: Readonly<Record<string, strin
 }
 
 /**
- * Each share is rounded down, and the operator's first account gets the remainder. Canonical JSON does not preserve the
- * order, so any one account may have the remainder.
+ * True if the amounts follow the split. Each share is rounded down, and the operator's first account gets the
+ * remainder. Canonical JSON does not preserve the order, so any one account may have the remainder.
  */
 function isSplitBy(
   { requiredBaseUnits, distribution }: VerifiedReceipt,

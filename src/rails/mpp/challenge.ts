@@ -47,8 +47,8 @@ export async function challenge(deps: MppChallengeDeps, offer: Offer): Promise<C
 }
 
 /**
- * The standard client answers the first challenge, so dollars come before the token. Challenges are not stored, because
- * the id of each challenge authenticates its other parameters.
+ * Offers dollars before the token, because the standard client answers the first challenge. Challenges are not stored,
+ * because the id of each challenge authenticates its terms.
  */
 export async function challengeOf(deps: MppChallengeDeps, offer: Offer, withDollars: boolean) {
   const feePayer = await openFeePayer(deps.feePayer)

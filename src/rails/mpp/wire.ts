@@ -30,7 +30,7 @@ const challengeJson = z.object({
 export type MppChallenge = Readonly<z.infer<typeof challengeJson>>
 export type ChallengeParameters = Omit<MppChallenge, 'id'>
 
-/** The id of a challenge authenticates this text. An absent parameter is an empty part between two bars. */
+/** Returns the text that the id of a challenge authenticates. An absent parameter is an empty part between two bars. */
 export function boundText({ realm, request, expires, digest, opaque, ...names }: ChallengeParameters): string {
   return [realm, names.method, names.intent, request, expires, digest ?? '', opaque].join('|')
 }
@@ -45,7 +45,7 @@ export function writeChallenge(challenge: MppChallenge, description: string | un
 // Nearly every value is printable ASCII without backslash and quotation mark, and needs no escapes.
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
-/** Header values are Latin-1, so other characters become JSON escapes such as `\u00e9`, which mppx decodes. */
+/** Writes a quoted string of printable ASCII. Other characters become JSON escapes such as `\u00e9`, which mppx decodes. */
 function quoted(value: string): string {
   if (plain.test(value)) return `"${value}"`
   const escaped = value

@@ -55,7 +55,10 @@ export interface WalletPayments {
 
 const digestBytes = 32
 
-/** The account that finds a payment on chain is the digest of its secret. Undefined if the text is not a digest. */
+/**
+ * Returns the account by which a payment is found on chain: the digest of its secret. Undefined if the text is not a
+ * digest.
+ */
 function referenceOf(digest: string): Address | undefined {
   const bytes = /^[A-Za-z0-9_-]{43}$/.test(digest) ? fromBase64Url(digest) : undefined
   return bytes?.length === digestBytes ? readAddress(encodeBase58(bytes)) : undefined

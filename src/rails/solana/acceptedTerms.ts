@@ -9,7 +9,7 @@ export interface WalletDeps {
   readonly acceptedTerms?: (landedAtMs: number) => readonly PaymentTerms[]
 }
 
-/** While the payment wallet changes, the result includes the former terms. */
+/** Returns the accepted terms. While the payment wallet changes, they include the former terms. */
 export function acceptedAt({ terms, acceptedTerms }: WalletDeps, landedAtMs: number): readonly PaymentTerms[] {
   const accepted = acceptedTerms?.(landedAtMs) ?? []
   return accepted.length === 0 ? [terms] : accepted

@@ -36,7 +36,7 @@ const knownForMs = 600_000
 export function createKnownPayers(mint: Address, now: () => number) {
   const payers = new LRUCache<Address, KnownPayer>({ max: payersMax, ttl: knownForMs, ttlResolution: 0, perf: { now } })
   return {
-    /** The payment must be on chain and meet its price. The wallet earns one sending. */
+    /** Lets the wallet earn at most one sending per payment. The payment must be on chain and meet its price. */
     paid(wallet: Address, { signature, slot, balances }: PaidRecord): void {
       const known = payers.get(wallet)
       const counted = known?.counted ?? []

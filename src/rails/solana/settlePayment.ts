@@ -54,7 +54,7 @@ export async function settlePayment(deps: SettleDeps, limits: SettleLimits, ques
   }
 }
 
-/** A caller who sends only a signature states that the transaction is already sent. */
+/** Settles a proof that contains only a signature. Its caller thereby states that the transaction is already sent. */
 async function settleSignature(deps: SettleDeps, limits: SettleLimits, question: Question): Promise<Verdict> {
   const { proof, order } = question
   const finding = await find(deps, question, { waitMs: limits.proofLookupWaitMs })

@@ -47,7 +47,7 @@ export async function priceOfList(
   return chosen(inForce)
 }
 
-/** The offer was judged before the fee payer signed, so later events do not change its price. */
+/** Returns the price of an offer that was judged before the fee payer signed. Later events do not change it. */
 export async function priceOnRecord(
   { findListed, dollar }: Pick<ListPriceDeps, 'findListed' | 'dollar'>,
   priceList: number,

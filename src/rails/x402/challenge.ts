@@ -138,7 +138,7 @@ function requirementsOf(
   }
 }
 
-/** An indexer reads these facts from the 402 to a request without parameters. */
+/** Describes the product for indexers, which read it from the 402 to a request without parameters. */
 function bazaarOf(
   { serviceUrl }: X402ChallengeDeps,
   { product, request }: Offer,

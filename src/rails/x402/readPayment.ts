@@ -29,7 +29,10 @@ export function readPayment(deps: X402ReadDeps, header: string): Presented<Spons
   return presentSponsored({ rail: 'x402', signed, secret, priceList, rules })
 }
 
-/** Called only for payments that the fee payer has not signed, because others may already be sent. */
+/**
+ * Refuses an offer that this service does not accept now. Called only for payments that the fee payer has not signed,
+ * because others may already be sent.
+ */
 function findStale(deps: X402ReadDeps, accepted: PaymentPayload['accepted'], feePayer: string): Refusal | undefined {
   if (accepted.scheme !== 'exact') return refuseX402('invalid_exact_svm_unsupported_scheme', ...malformed('scheme'))
   if (accepted.network !== deps.network)

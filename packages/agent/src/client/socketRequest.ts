@@ -37,8 +37,9 @@ export async function sendToWallet({ socket, method, path, body, signal }: Socke
 }
 
 /**
- * In a folder that another user can change, a process of that user could read each request and forge each answer. The
- * error has the code ENOENT, so that a wallet process is started, which makes a new socket.
+ * Throws unless the path is a socket of this user in a folder that other users cannot change. Otherwise a process of
+ * another user could read each request and forge each answer. Both errors have the code ENOENT, so that a wallet
+ * process is started, which makes a new socket.
  */
 async function requireOwnSocket(path: string): Promise<void> {
   const found = await lstat(path)

@@ -48,8 +48,8 @@ const answerBytesMax = 17 * 1024 * 1024
 export function connectWallet(folder: WalletFolder, clock: Clock): WalletClient {
   const send = (request: Omit<SocketRequest, 'socket'>) => sendToWallet({ ...request, socket: folder.socket })
   /**
-   * The wallet process ends when it is idle, so a request may find it missing, or lose it. Repeating is safe: an open
-   * payment is presented again and never paid twice.
+   * Repeats the work if the wallet process is missing or ends, because the process ends when it is idle. Repeating is
+   * safe: an open payment is presented again and never paid twice.
    */
   const withWallet = async <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
     for (let tries = 1; ; tries++) {

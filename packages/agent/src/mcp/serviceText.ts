@@ -17,7 +17,10 @@ export function cleanText(text: string, most = charactersMax): string {
   return text.length > most ? `${clean}\n[cut after ${most} of ${text.length} characters]` : clean
 }
 
-/** The marks let a model treat the text as data. The boundary is random, so that the text cannot contain it. */
+/**
+ * Puts the text between two marks, so that a model can treat it as data. The mark is random, so that the text cannot
+ * contain it.
+ */
 export function markServiceText(host: string, text: string): string {
   const boundary = randomToken()
   return [

@@ -117,7 +117,10 @@ function checkHost(host: string, context: z.RefinementCtx): void {
   context.addIssue(`must be ${hint} (got '${host}')`)
 }
 
-/** Only this machine is reached without TLS, because anyone who reads a proof could use it. */
+/**
+ * Returns the origin of a host. Only this machine is reached without TLS, because anyone who reads a proof on the way
+ * could use it.
+ */
 export function hostOrigin(host: string): string {
   return `${/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host) ? 'http' : 'https'}://${host}`
 }

@@ -61,8 +61,8 @@ async function answer({ wallet, key }: ProxyDeps, request: IncomingMessage, resp
 }
 
 /**
- * The program gets the mistakes of the policy, for its owner. Other errors are reported in the output of the proxy
- * only.
+ * States the mistakes of the policy, so that its owner can correct them. Other errors appear only in the output of the
+ * proxy.
  */
 function failureOf(error: unknown): { readonly code: RefusalCode; readonly message: string } {
   return error instanceof PolicyProblem
@@ -74,7 +74,10 @@ function isStream({ headers }: IncomingMessage): boolean {
   return headers['content-type']?.startsWith('text/event-stream') === true
 }
 
-/** If the stream breaks, the payment stays open, and the same request presents the payment again. */
+/**
+ * Sends the answer while it arrives. If the stream breaks, the payment stays open, and the same request presents it
+ * again.
+ */
 async function sendStream(
   opened: IncomingMessage,
   { response, stream }: { readonly response: ServerResponse; readonly stream: StreamEnd },

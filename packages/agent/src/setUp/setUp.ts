@@ -34,7 +34,7 @@ export class SetUpProblem extends Error {
 const mainnetUrl = 'https://api.mainnet-beta.solana.com'
 const defaults = { perRequestUsd: '0.25', perDayUsd: '1' } as const
 
-/** Never replaces an existing policy or key. */
+/** Makes the policy and the key if they are missing. Never replaces an existing policy or key. */
 export async function setUp({ folder, local, write, ...given }: SetUpOrder): Promise<void> {
   await openWalletFolder(folder)
   const isNew = await policyIsMissing(folder)

@@ -28,7 +28,7 @@ export class Quoted extends Error {
   }
 }
 
-/** A throw stops the payment before anything is signed. */
+/** Notes what a call pays. Throws for a payment that the call may not make, before it is signed or presented again. */
 export function watchPurchase(call: PurchaseCall, event: PaymentProgress): void {
   if (event.kind === 'debiting') {
     requireNoTab(pathOf(event.endpoint))

@@ -39,7 +39,7 @@ export interface Purchase {
 export interface Purchases {
   /** `signal` stops the call until its payment is signed. */
   make(order: FetchOrder, signal: AbortSignal): Promise<Purchase>
-  /** Never signs a payment. */
+  /** Presents the payment again. Never signs one. */
   retry(payment: PendingPayment): Promise<Purchase>
   /** A value is undefined if the service does not answer. */
   tabs(): Promise<ReadonlyMap<string, TabState | undefined>>

@@ -46,7 +46,7 @@ export function refusalOf(thrown: unknown): Refusal | undefined {
   return undefined
 }
 
-/** `PaymentNotSent` wraps the refusal if the wallet or its policy stopped the payment. */
+/** Returns the refusal of the wallet or its policy that a `PaymentNotSent` wraps. Any other error is returned unchanged. */
 function causeOf(error: unknown): unknown {
   if (!(error instanceof PaymentNotSent)) return error
   return error.cause instanceof WalletRefusal || error.cause instanceof PolicyProblem ? error.cause : error

@@ -102,7 +102,7 @@ export interface AuditedKind extends DeclaredKind {
   readonly events: ReadonlyMap<string, ReadBody>
 }
 
-/** The schema is strict, so that a body with an unknown member is unreadable. */
+/** Makes a strict schema, so that a body with an unknown member is unreadable. */
 export function bodyOf<K extends string, S extends z.core.$ZodLooseShape>(kind: K, members: S) {
   const head = { stream: z.string(), version: z.int(), schemaVersion: z.literal(1), effectiveAt: utcTime }
   return z.strictObject({ kind: z.literal(kind), ...head, ...members })

@@ -81,7 +81,7 @@ function tabulateAccounts(feePayer: string, instructions: readonly Instruction[]
   }
 }
 
-/** Solana encodes a length as seven bits per byte, low bits first. */
+/** Encodes a length as Solana does: seven bits per byte, low bits first. */
 function compactU16(length: number): Uint8Array {
   assert(length >= 0 && length <= 0xffff, 'a length fits into 16 bits')
   const bytes = []

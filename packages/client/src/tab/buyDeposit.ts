@@ -54,7 +54,7 @@ export async function buyDeposit(payer: Payer, question: TabQuestion, deposit: D
   throw refused ?? new QuoteRefused(quoteProblem('other_mint', 'no protocol pays in dollarMints'), undefined)
 }
 
-/** A top-up must be in the mint of its tab. */
+/** Returns a payer that pays only in this mint, because a top-up must be in the mint of its tab. */
 function inMint(payer: Payer, mint: string): Payer {
   const { expectedMint: _any, ...pins } = payer.pins
   return payer.dollarMints.includes(mint)

@@ -39,8 +39,8 @@ export async function payOnTab(payer: Payer, order: TabOrder & { readonly offer:
 }
 
 /**
- * If other protocols are allowed, the tab may hold dollars, so the mint and network of the quote do not matter. The
- * offer of the deposit is checked instead.
+ * Drops the expected mint and network if other protocols are allowed. The tab may then hold dollars, so the mint and
+ * network of the quote do not matter. The offer of the deposit is checked instead.
  */
 function pinsOf({ pins, protocols }: Payer): QuotePins {
   const { expectedMint: _mint, expectedNetwork: _network, ...others } = pins

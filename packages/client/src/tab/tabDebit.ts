@@ -27,7 +27,10 @@ interface SignedPlace {
   readonly quote: Pick<PayableQuote, 'endpoint' | 'method'>
 }
 
-/** A tool call is signed as the equivalent HTTP request. Undefined if the tool's offer does not state the HTTP method. */
+/**
+ * Returns the request that a debit signs. For a tool call, this is the equivalent HTTP request. Undefined if the tool's
+ * offer does not state the HTTP method.
+ */
 export function signedRequestOf(
   { content, tool }: PayableRequest,
   { service, quote: { endpoint, method } }: SignedPlace,
