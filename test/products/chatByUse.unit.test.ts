@@ -129,6 +129,15 @@ test.each(['', 'null'])('a chunk whose finish reason is the text %j does not end
   expect(await orderOf({ message: 'a' }).deliver(job)).toMatchObject({ meta: { finishReason: 'unknown' } })
 })
 
+test.each([
+  ['eos_token', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['model_length', 'length'],
+])('the finish reason %s of another server ends a reply as %s', async (reason, meant) => {
+  first.script(says({}, { finish_reason: reason }))
+  expect(await orderOf({ message: 'a' }).deliver(job)).toMatchObject({ meta: { finishReason: meant } })
+})
+
 test('an event is bounded, whether it has many lines or one', async () => {
   const bodyOf = (piece: string) =>
     (async function* () {

@@ -28,11 +28,19 @@ const model = z.string().min(1).max(200).refine(isWellFormed).optional().catch(u
  */
 const content = z.union([z.string(), z.array(z.object({ type: z.string(), text: z.string().optional() }))]).nullish()
 const written = { content, refusal: z.string().nullish() }
-// In unfinished chunks, versions of Ollama and SGLang send an empty reason, and of KoboldCpp the text `null`.
+const reasons: ReadonlyMap<unknown, string | null> = new Map([
+  // In unfinished chunks, versions of Ollama and SGLang send an empty reason, and of KoboldCpp the text `null`.
+  ['', null],
+  ['null', null],
+  // TGI before 2.2, and Mistral at the end of the context of its model.
+  ['eos_token', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['model_length', 'length'],
+])
 const reason = z
   .string()
   .nullish()
-  .transform((text) => (text === '' || text === 'null' ? null : text))
+  .transform((text) => (reasons.has(text) ? reasons.get(text) : text))
 const inChoice = { error: z.unknown().optional(), finish_reason: reason }
 const inAnswer = { error: z.unknown().optional(), model, usage }
 const completion = z.object({
