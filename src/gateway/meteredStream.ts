@@ -3,7 +3,7 @@ import { outputWithin, type Usage } from '../pricing/meteredPrice.ts'
 import { charactersPerToken } from '../pricing/tokenCount.ts'
 import type { MeteredJob } from '../product/product.ts'
 import { UpstreamFailure } from '../product/upstreamFailure.ts'
-import { type LimitedOrder, replyIn, reportIn, tokenUsage } from './tokenUse.ts'
+import { type LimitedOrder, replyIn, reportIn, textsIn, tokenUsage } from './tokenUse.ts'
 
 /*
  * Counters for an event stream that is paid by use. An event is counted before it is sent, so that no unpaid event is
@@ -86,18 +86,27 @@ export function countReply(limited: LimitedOrder): EventCounter {
   const { outputMax, isByBudget, wantsUsage } = limited
   let reported: Pick<Usage, 'input' | 'output'> | undefined
   let reply = ''
+  // Texts of events without choices, such as those of another wire format. They are the reply if the stream has no
+  // other.
+  let others = ''
   let head: Record<string, unknown> = {}
   return {
     take(event) {
-      const chunk = chunkShape.safeParse(dataOf(event)).data
-      if (chunk === undefined) return event
+      const data = dataOf(event)
+      const chunk = chunkShape.safeParse(data).data
+      if (chunk === undefined) {
+        reported = reportIn(data) ?? reported
+        // More characters than this would not change the charge.
+        if (others.length < outputMax * charactersPerToken) others += textsIn(z.json().safeParse(data).data).join('')
+        return event
+      }
       const text = replyIn(chunk)
       // Enforce the limit here, because some APIs ignore the token limit.
       if (reply.length + text.length > outputMax * charactersPerToken) return 'over'
       reply += text
       reported = reportIn(chunk) ?? reported
-      const { choices, usage: _usage, ...others } = chunk
-      head = others
+      const { choices, usage: _usage, ...members } = chunk
+      head = members
       // Drop the event with the usage unless the caller requested it, because other clients expect a choice in every
       // event.
       if (choices.length === 0 && reported !== undefined && !wantsUsage) return nothing
@@ -108,7 +117,7 @@ export function countReply(limited: LimitedOrder): EventCounter {
       const choices = [{ index: 0, delta: {}, finish_reason: 'length' }]
       return `${eventOf({ ...head, choices, ...stoppedBy })}data: [DONE]\n\n`
     },
-    usage: () => tokenUsage({ ...limited, reported, reply }),
+    usage: () => tokenUsage({ ...limited, reported, reply: reply === '' ? others : reply }),
   }
 }
 

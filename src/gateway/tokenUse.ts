@@ -14,7 +14,7 @@ import { isSchema, type Schema } from './parameterSchema.ts'
 // Members whose text is neither part of the prompt nor part of the reply.
 const unread = new Set(['role', 'type', 'id', 'name', 'index', 'finish_reason'])
 
-function textsIn(value: Json | undefined): readonly string[] {
+export function textsIn(value: Json | undefined): readonly string[] {
   if (typeof value === 'string') return [value]
   // A prompt can be a list of token ids.
   if (typeof value === 'number') return [String(value)]

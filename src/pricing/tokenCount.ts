@@ -26,10 +26,11 @@ export interface CountedReply {
 
 /**
  * Limits the reported counts to what the order can have used, because an upstream could report any number. Without a
- * report, the usage is estimated.
+ * report, the usage is estimated. Some upstreams report zero for counts that they do not know.
  */
 export function chargedUsage({ input, inputMost, outputMax, reply, reported }: CountedReply): Usage {
-  if (reported === undefined) return { input, output: Math.min(countTokens(reply), outputMax), isEstimated: true }
+  if (reported === undefined || reported.input === 0 || (reported.output === 0 && reply !== ''))
+    return { input, output: Math.min(countTokens(reply), outputMax), isEstimated: true }
   return {
     input: Math.min(reported.input, inputMost),
     output: Math.min(reported.output, outputMax),

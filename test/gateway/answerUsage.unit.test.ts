@@ -17,3 +17,14 @@ test('an answer without a reply costs the tokens that the API reports', () => {
   expect(usage(embedding)).toEqual({ input: 2, output: 0, isEstimated: false })
   expect(usage({ choices: [] })).toEqual({ input: 7, output: 0, isEstimated: true })
 })
+
+test('a reported count of zero is an unknown one, so the tokens are estimated', () => {
+  const estimated = { input: 7, output: 2, isEstimated: true }
+  const choices = [{ message: { content: '12345678' } }]
+  expect(usage({ choices, usage: { prompt_tokens: 0, completion_tokens: 0 } })).toEqual(estimated)
+  expect(usage({ choices, usage: { prompt_tokens: 3, completion_tokens: 0 } })).toEqual(estimated)
+  expect(usage({ data: [], usage: { prompt_tokens: 0 } })).toEqual({ ...estimated, output: 0 })
+  expect(usage({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 0 } })).toMatchObject({
+    isEstimated: false,
+  })
+})
