@@ -84,3 +84,12 @@ test('two products at one path refuse the start', () => {
     'two products are sold at /api/data/crypto. Choose another path in the products file',
   )
 })
+
+test('a products file cannot sell the list of models of the built-in chat', () => {
+  const own = { ...assertPresent(products[0], 'a product'), path: '/v1/models', providers: [] }
+  const sell = (all: typeof products, productsOff: ReadonlySet<string>) =>
+    soldProducts(all, { prices: new Map(), productsOff }, { ...limits, aiServers: [], aiModelPrices: new Map() })
+  expect(() => sell([...products, own], new Set())).toThrow('/v1/models lists the models of the built-in chat')
+  const chats = products.filter(({ providers }) => providers.includes('AI')).map(({ path }) => path)
+  expect(sell([...products, own], new Set(chats)).at(-1)?.path).toBe('/v1/models')
+})

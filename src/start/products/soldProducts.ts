@@ -25,6 +25,7 @@ export function soldProducts<Product extends ProductFacts>(
   const problems = [
     ...(selected.ok ? [] : selected.problems),
     ...twice.map((path) => `two products are sold at ${path}. Choose another path in the products file`),
+    ...(selected.ok && selected.value.some(asksModels) && paths.includes(modelList) ? [modelListTaken] : []),
     ...findModelPriceProblems(models.aiModelPrices, modelsOf(models)),
     ...findTokenPriceProblems(models.aiTokenPrices, modelsOf(models)),
   ]
@@ -35,12 +36,16 @@ export function soldProducts<Product extends ProductFacts>(
   return hasTabs ? chats.map((product) => withMetered(product, models)) : chats
 }
 
+const asksModels = ({ providers }: ProductFacts) => providers.includes('AI')
+const modelList = '/v1/models'
+const modelListTaken = `${modelList} lists the models of the built-in chat, free. Choose another path in the products file, or sell no built-in chat`
+
 function modelsOf({ aiServers, samples }: SoldModels): readonly string[] {
   return [...aiServers, ...(samples?.aiServers ?? [])].flatMap((server) => server.models)
 }
 
 function withModels<Product extends ProductFacts>(product: Product, prices: ModelPrices): Product {
-  if (prices.size === 0 || !product.providers.includes('AI')) return product
+  if (prices.size === 0 || !asksModels(product)) return product
   return { ...product, variants: [...prices].map(([name, { priceMicroUsd }]) => ({ name, priceMicroUsd })) }
 }
 
@@ -54,7 +59,7 @@ function findTokenPriceProblems(prices: MeteredPrices, models: readonly string[]
 
 /** Tabs pay for the tokens of a reply, and at most the price of a whole reply. */
 function withMetered<Product extends ProductFacts>(product: Product, models: SoldModels): Product {
-  if (!product.providers.includes('AI')) return product
+  if (!asksModels(product)) return product
   const { aiTokenPrices, aiModelPrices, aiOutputTokensMax } = models
   // A request without a model is answered by the first model.
   const [standard = ''] = modelsOf(models)
