@@ -8,6 +8,7 @@ import type { Settlement } from '../payment/settlement.ts'
 import { judgeEarlierUse } from '../payment/paymentUse.ts'
 import type { CheckedOrder, Product } from '../product/product.ts'
 import { isPermanent } from '../payment/newPayment.ts'
+import type { PaidRequest } from './paidRequest.ts'
 import type { PaymentRail, Presented, Proof } from './rail.ts'
 import type { Serving } from './serving.ts'
 
@@ -23,6 +24,7 @@ export interface LookUpQuestion {
   readonly ordered: CheckedOrder
   readonly product: Product
   readonly idempotencyKey: string | undefined
+  readonly request: Pick<PaidRequest, 'limitLookups'>
 }
 
 export interface FoundPayment {
@@ -92,6 +94,8 @@ async function resume(
   if (verdict !== 'resumed') return verdict === 'in_progress' ? 'in_progress' : undefined
   const { payment } = found.known
   if (payment.phase !== 'submitted') return found
+  const limited = question.request.limitLookups()
+  if (limited !== undefined) return limited
   const { verdict: settlement } = await rail.settle({ proof, order, payment })
   if (!isRefusal(settlement)) return { ...found, settlement }
   // The earlier payment can never buy this answer, so the wallet may pay again.

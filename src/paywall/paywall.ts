@@ -58,7 +58,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const presented = rail.read(request)
     if (isRefusal(presented)) return presented
     using _work = deps.serving.enter(presented.proof.reference)
-    const found = await lookUpPayment(deps, { rail, presented, product, ordered, idempotencyKey })
+    const found = await lookUpPayment(deps, { rail, presented, product, ordered, idempotencyKey, request })
     if (isRefusal(found)) return found
     const { known, proof, order } = found
     const refused = (refusal: Refusal, payment = known.payment): Refused => ({ ...refusal, payment })

@@ -30,6 +30,7 @@ const question: LookUpQuestion = {
     deliver: unused,
   },
   idempotencyKey: undefined,
+  request: { limitLookups: () => undefined },
 }
 
 const find = (payment: PaymentState) =>
@@ -89,7 +90,7 @@ const message = messageReference('ab'.repeat(32))
 const presentedMessage = messageReference('cd'.repeat(32))
 
 /** A new payment of a wallet whose earlier payment for the same order is in this state. */
-async function findEarlier(payment: PaymentState, verdict?: Settlement | Refusal, isResumed = true) {
+async function findEarlier(payment: PaymentState, verdict?: Settlement | Refusal, isResumed = true, limited?: Refusal) {
   const settled: PaymentState[] = []
   const rail = {
     ...scriptedRail('toll'),
@@ -107,7 +108,8 @@ async function findEarlier(payment: PaymentState, verdict?: Settlement | Refusal
   const ledger = { ...unusedLedger, append: unused, lookUp, listUnreceived }
   const clock = { nowMs: () => 0, monotonicMs: () => 0, sleep: unused }
   const presented = { payer: wallet, proof: { reference: presentedMessage } }
-  const found = await lookUpPayment({ clock, serving: new Serving(), ledger }, { ...question, rail, presented })
+  const asked = { ...question, rail, presented, request: { limitLookups: () => limited } }
+  const found = await lookUpPayment({ clock, serving: new Serving(), ledger }, asked)
   return { found, settled }
 }
 
@@ -119,6 +121,13 @@ test('an earlier payment that was sent is settled first, and a payment that the 
   const failed = await findEarlier({ ...released, endpoint: path })
   expect(failed).toMatchObject({ found: { proof: { reference: message } }, settled: [] })
   expect(failed.found).not.toHaveProperty('settlement')
+})
+
+test('an earlier payment that was sent counts as a lookup, because it costs calls to a node', async () => {
+  const limited = refuse('RATE_LIMITED', 'too many unknown proofs', 2)
+  expect(await findEarlier(submitted, undefined, true, limited)).toEqual({ found: limited, settled: [] })
+  const known = await findEarlier({ ...released, endpoint: path }, undefined, true, limited)
+  expect(known).toMatchObject({ found: { proof: { reference: message } } })
 })
 
 test('a new payment is taken if the earlier one moved no tokens, and not while that is unknown', async () => {
