@@ -15,6 +15,9 @@ export interface FreeOperation {
   readonly errors?: readonly number[]
   /** Parameters in addition to those in the path. */
   readonly parameters?: readonly JsonObject[]
+  readonly body?: z.ZodType
+  /** Operations of the same path by their method, in addition to GET. */
+  readonly actions?: Readonly<Record<string, FreeOperation>>
 }
 
 const json = (type: z.ZodType) => ({ 'application/json': type })
@@ -24,6 +27,7 @@ const time = z.iso.datetime()
 const unavailable = [503]
 const missing = [404, 503]
 const invalid = [400, 404, 503]
+const signed = [400, 401, 404, 503]
 
 const health = z.object({
   status: z.enum(['ok', 'degraded', 'draining']),
@@ -230,16 +234,34 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   },
   '/api/tabs/:tab': {
     summary: 'State and balance of a tab',
-    description:
-      'POST with `sessionKey` replaces its keys for the wallet that opened it. DELETE closes it: without `authorization` the answer is a 401 with a `challenge` for the wallet or the session key, as for a payment. The rest is owed to the wallet that paid.',
     answers: enveloped(z.looseObject({ tab: z.string(), state: z.string(), balanceBaseUnits: z.string() })),
     errors: invalid,
+    actions: {
+      post: {
+        summary: 'Replaces both keys of a tab',
+        description: signedBy('the wallet that opened it'),
+        body: z.object({
+          sessionKey: z.string().meta({ description: 'Ed25519 key in base58' }),
+          bearerSha256: z.string().optional().meta({ description: 'for a tab that was opened with a bearer key' }),
+        }),
+        answers: enveloped(z.object({ tab: z.string(), sessionKey: z.string(), bearerSha256: z.string().nullable() })),
+        errors: signed,
+      },
+      delete: {
+        summary: 'Closes a tab; its rest is owed to the wallet that paid',
+        description: signedBy('the wallet that opened it or the session key'),
+        answers: enveloped(
+          z.object({ tab: z.string(), closed: z.boolean(), wallet: z.string(), restBaseUnits: z.string() }),
+        ),
+        errors: signed,
+      },
+    },
   },
   '/api/payments/:signature': {
     summary: 'State, receipt and refunds of a payment, for its payer',
     description: signedBy('the wallet that paid'),
     answers: enveloped(z.looseObject({ reference: z.string(), state: z.string(), receipt: receiptBody.nullable() })),
-    errors: [400, 401, 404, 503],
+    errors: signed,
   },
   '/api/statements/:wallet': {
     summary: 'Payments of a wallet in a month with their refunds, as CSV, for its holder',
@@ -265,19 +287,28 @@ export const freeOperations: Readonly<Record<string, FreeOperation>> = {
   },
 }
 
-export function freeOperation(path: string, operation: FreeOperation): JsonObject {
-  const { summary, description, tellsUnder503 = false, errors = [] } = operation
+/** Returns the operations of a path by their method. */
+export function freeOperationsAt(path: string, { actions = {}, ...get }: FreeOperation): JsonObject {
+  const all = Object.entries({ get, ...actions })
+  return Object.fromEntries(all.map(([method, operation]) => [method, freeOperation(path, method, operation)]))
+}
+
+function freeOperation(path: string, method: string, operation: FreeOperation): JsonObject {
+  const { summary, description, tellsUnder503 = false, errors = [], body } = operation
   const inPath = [...path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => {
     return { name, in: 'path', required: true, schema: { type: 'string' } }
   })
   const parameters = [...inPath, ...(operation.parameters ?? [])]
   const answered = responseOf(operation)
   return {
-    operationId: `get${path.replaceAll(/[^A-Za-z]+(\w?)/g, (_all, letter: string) => letter.toUpperCase())}`,
+    operationId: `${method}${path.replaceAll(/[^A-Za-z]+(\w?)/g, (_all, letter: string) => letter.toUpperCase())}`,
     tags: ['Free'],
     summary,
     ...(description === undefined ? {} : { description }),
     ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(body) } } } }),
     responses: {
       '200': { description: summary, ...answered },
       ...(tellsUnder503 ? { '503': { description: 'The same, while unhealthy', ...answered } } : {}),

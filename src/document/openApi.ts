@@ -6,7 +6,7 @@ import type { SplitShare } from '../pricing/splitSetting.ts'
 import { type AcceptedDollar, shownDollar } from './acceptedDollars.ts'
 import type { DescribedRail, OfferedPrice } from './discovery.ts'
 import { errorResponses, errorSchemas } from './errorResponses.ts'
-import { freeOperation, freeOperations, searchOperation } from './freeOperations.ts'
+import { freeOperations, freeOperationsAt, searchOperation } from './freeOperations.ts'
 import { introductionOf } from './introduction.ts'
 import type { JsonObject } from './jsonSchema.ts'
 import {
@@ -52,7 +52,7 @@ export function createOpenApi(deps: OpenApiDeps): (urls: BaseUrls) => JsonObject
   const searchOperations = new Map(deps.searches.map((search) => [search.path, searchOperation(search)]))
   const free = deps.freePaths.flatMap((path) => {
     const operation = freeOperations[path] ?? searchOperations.get(path)
-    return operation === undefined ? [] : [[templateOf(path), { get: freeOperation(path, operation) }] as const]
+    return operation === undefined ? [] : [[templateOf(path), freeOperationsAt(path, operation)] as const]
   })
   const components = {
     schemas: {

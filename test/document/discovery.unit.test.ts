@@ -2,7 +2,7 @@ import { PaymentInfo } from 'mppx/discovery'
 import { expect, test } from 'vitest'
 import { assertPresent } from '@tollbook/core/assert'
 import { type DescribedRail, llmsText, paymentInfo, x402Resources } from '../../src/document/discovery.ts'
-import { freeOperation, freeOperations } from '../../src/document/freeOperations.ts'
+import { freeOperations, freeOperationsAt } from '../../src/document/freeOperations.ts'
 import { defaultSeller } from '../../src/product/seller.ts'
 import { products, searches } from '../support/builtinProducts.ts'
 import { defaultSplit } from '../../src/pricing/splitSetting.ts'
@@ -90,14 +90,27 @@ test('an offer of MPP has no amount while the token has no price, and nothing el
   expect(infoOf([{ name: 'native' }])).not.toHaveProperty('offers')
 })
 
+const operationsAt = (path: string) =>
+  Object.entries(freeOperationsAt(path, assertPresent(freeOperations[path], 'it is documented')))
+
 test('the health and the readiness have the same answer under 503, and the liveness has none', () => {
-  const statusesOf = (path: string) => {
-    const operation = freeOperation(path, assertPresent(freeOperations[path], 'it is documented'))
-    return Object.keys(Object(operation['responses']))
-  }
+  const statusesOf = (path: string) =>
+    operationsAt(path).flatMap(([, operation]) => Object.keys(Object(operation)['responses']))
   expect(['/api/health', '/readyz', '/livez'].map(statusesOf)).toEqual([
     ['200', '429', '503'],
     ['200', '429', '503'],
     ['200', '429'],
+  ])
+})
+
+test('a tab also has the operations that replace its keys and close it, which a wallet signs', () => {
+  const shown = operationsAt('/api/tabs/:tab').map(([method, operation]) => {
+    const { operationId, responses, requestBody } = Object(operation)
+    return [method, operationId, '401' in responses, requestBody !== undefined]
+  })
+  expect(shown).toEqual([
+    ['get', 'getApiTabsTab', false, false],
+    ['post', 'postApiTabsTab', true, true],
+    ['delete', 'deleteApiTabsTab', true, false],
   ])
 })
