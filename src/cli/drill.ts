@@ -56,7 +56,8 @@ Exit codes:
   0  the backup is sound, and continues the checkpoint if there is one
   1  it is broken, or the drill could not be carried out
   2  wrong usage
-  3  it is whole, and older than the checkpoint: the service would refuse it`
+  3  it is whole, and older than the checkpoint: the service would refuse it
+  130  interrupted, without a verdict`
 
 // A drill that could not be carried out proves nothing, so it counts as broken.
 const broken = { refused: exitCodes.broken, unavailable: exitCodes.broken }

@@ -20,16 +20,21 @@ export interface FaultCodes {
   readonly unavailable?: number
 }
 
-/** Wrong usage and faults are printed as a message. Bugs are thrown, because only a bug needs its stack. */
+/**
+ * Wrong usage and faults are printed as a message. Bugs are thrown, because only a bug needs its stack. After Ctrl-C,
+ * any other error is taken for the end of the interrupted work.
+ */
 export async function exitCodeOf(
-  { stderr }: Pick<CommandDeps, 'stderr'>,
+  { stderr, interrupted }: Pick<CommandDeps, 'stderr' | 'interrupted'>,
   work: () => Promise<number>,
   { refused = refusedExitCode, unavailable = unavailableExitCode }: FaultCodes = {},
 ): Promise<number> {
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof UsageProblem || error instanceof Fault)) throw error
+    const isExplained = error instanceof UsageProblem || error instanceof Fault
+    if (!isExplained && interrupted.aborted) return interruptedExitCode
+    if (!isExplained) throw error
     stderr.write(`${errorText(error)}\n`)
     if (error instanceof UsageProblem) return usageExitCode
     return error.retryable ? unavailable : refused

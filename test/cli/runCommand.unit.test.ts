@@ -9,6 +9,7 @@ import { exitCodeOf, printResult, runWith } from '../../src/cli/runCommand.ts'
 import { receiptKeyBytes } from '../../src/settings/receiptKeys.ts'
 import { openTerminal } from './support/terminal.ts'
 
+const interrupted = new AbortController().signal
 const failing = (reason: Error) => () => Promise.reject<number>(reason)
 
 test.each([
@@ -17,18 +18,26 @@ test.each([
   [7, new Fault('silent', { retryable: true })],
 ])('a command ends with %i after %s, which is printed', async (code, error) => {
   let said = ''
-  const deps = { stderr: { write: (text: string) => void (said += text) } }
+  const deps = { stderr: { write: (text: string) => void (said += text) }, interrupted }
   expect(await exitCodeOf(deps, failing(error))).toBe(code)
   expect(said).toBe(`${error.message}\n`)
 })
 
 test('a bug is thrown, and a command may have its own codes', async () => {
-  const deps = { stderr: { write: () => undefined } }
+  const deps = { stderr: { write: () => undefined }, interrupted }
   await expect(exitCodeOf(deps, failing(new TypeError('x is undefined')))).rejects.toThrow('x is undefined')
   const codes = { refused: 11, unavailable: 12 }
   expect(await exitCodeOf(deps, failing(new Fault('no', { retryable: false })), codes)).toBe(11)
   expect(await exitCodeOf(deps, failing(new Fault('no', { retryable: true })), codes)).toBe(12)
   expect(await exitCodeOf(deps, failing(new UsageProblem('x', 'no')), codes)).toBe(2)
+})
+
+test('work that Ctrl-C ends has its own exit code and no stack, and keeps the message of a fault', async () => {
+  let said = ''
+  const deps = { stderr: { write: (text: string) => void (said += text) }, interrupted: AbortSignal.abort() }
+  const ended = () => exitCodeOf(deps, () => Promise.resolve().then(() => deps.interrupted.throwIfAborted() ?? 0))
+  expect([await ended(), said]).toEqual([130, ''])
+  expect([await exitCodeOf(deps, failing(new Fault('sent', { retryable: false }))), said]).toEqual([4, 'sent\n'])
 })
 
 test('a part is closed before the command ends, also if the work fails', async () => {
@@ -38,7 +47,7 @@ test('a part is closed before the command ends, also if the work fails', async (
     stderr: { write: () => undefined },
     home: () => '',
     setExitCode: (code: number) => void steps.push(`ends with ${code}`),
-    interrupted: new AbortController().signal,
+    interrupted,
     clock: { nowMs: () => 0, monotonicMs: () => 0, sleep: () => Promise.resolve() },
   }
   const open = () => Promise.resolve({ close: () => Promise.resolve(void steps.push('closed')) })
