@@ -1,11 +1,12 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { WalletClient } from '@tollbook/agent/client/walletClient'
-import { runAgentCommand } from '@tollbook/agent/agentCommand'
+import { runAgentCommand, untilIdle } from '@tollbook/agent/agentCommand'
 import { payOnce } from '@tollbook/agent/payOnce'
 import { utf8Bytes } from '@tollbook/core/bytes'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
@@ -81,6 +82,26 @@ test.each([[], ['--exit-when-idle']])(
     expect(served).toMatchObject({ code: 0, stdout: expect.stringContaining('is served by process') })
   },
 )
+
+test('a wallet is idle 15 minutes after its last answer, however long that took', async () => {
+  vi.useFakeTimers()
+  try {
+    const server = createServer()
+    const ended = vi.fn()
+    void untilIdle(server).then(ended)
+    const streams = [new EventEmitter(), new EventEmitter()]
+    for (const stream of streams) server.emit('request', {}, stream)
+    streams[0]?.emit('close')
+    await vi.advanceTimersByTimeAsync(3_600_000)
+    streams[1]?.emit('close')
+    await vi.advanceTimersByTimeAsync(899_000)
+    expect(ended).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(ended).toHaveBeenCalledOnce()
+  } finally {
+    vi.useRealTimers()
+  }
+})
 
 test('only an answer of 2xx is a success of pay', async () => {
   const unused = () => Promise.reject(new Error('not called'))

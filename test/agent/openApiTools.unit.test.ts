@@ -74,8 +74,10 @@ test('free operations, foreign paths and copies below a mount make no tool', () 
     '/@evil.example': { get: paid },
     '/x402/api/data': { get: paid },
     '/api/data': { get: paid },
+    '/users/api/data': { get: { ...paid, summary: 'data of a user' } },
   }
-  expect(readServiceTools(host, documentOf(paths)).map(({ path }) => path)).toEqual(['/api/data'])
+  const found = readServiceTools(host, documentOf(paths)).map(({ path }) => path)
+  expect(found).toEqual(['/api/data', '/users/api/data'])
 })
 
 test('a document makes at most 40 tools, because a host shows all of them to its model', () => {

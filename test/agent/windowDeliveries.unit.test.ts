@@ -49,6 +49,9 @@ test('retry presents five open payments at most, and is an error if one of the a
   expect([isError, texts.filter((text) => text.includes('"paid"')).length]).toEqual([true, 5])
   expect(received).toEqual(['s0', 's1', 's2', 's3', 's4'])
   expect((await (await openWindow(walletWith([200, 200]))).call('retry')).isError).toBe(false)
+  // Even if the first payments stay open, the next call presents the others.
+  await window.call('retry')
+  expect(received.slice(5)).toEqual(['s5', 's0', 's1', 's2', 's3'])
 })
 
 test('a call that the host cancels ends its request to the wallet', async () => {

@@ -70,10 +70,19 @@ async function serveWallet({ folder, exitsWhenIdle }: AgentArguments, deps: Agen
 // Idle time after which the wallet process ends, so that its key is not in memory without need.
 const idleMaxMs = 15 * 60 * 1000
 
-function untilIdle(server: Server): Promise<void> {
+/** Ends after `idleMaxMs` without a request. A streamed answer may take longer than that. */
+export function untilIdle(server: Server): Promise<void> {
   return new Promise((done) => {
-    const timer = setTimeout(done, idleMaxMs).unref()
-    server.on('request', () => void timer.refresh())
+    let answering = 0
+    let timer = setTimeout(done, idleMaxMs).unref()
+    server.on('request', (_request, response) => {
+      answering += 1
+      clearTimeout(timer)
+      response.once('close', () => {
+        answering -= 1
+        if (answering === 0) timer = setTimeout(done, idleMaxMs).unref()
+      })
+    })
   })
 }
 

@@ -20,6 +20,7 @@ export function registerMoneyTools({ server, wallet, deliveries }: Omit<PaidDeps
   )
   reader('balance', '/balance', 'Tokens and SOL of the wallet, and what its tabs at services hold. Free.')
   reader('receipts', '/receipts', 'The last 100 payments with their receipts. Free.')
+  let last: string | undefined
   server.registerTool(
     'retry',
     {
@@ -28,8 +29,11 @@ export function registerMoneyTools({ server, wallet, deliveries }: Omit<PaidDeps
     },
     async (_given, { mcpReq }) => {
       const { open } = openPayments.parse(await wallet.read('/open'))
+      // Continue after the last one, so that payments that stay open do not hide the newer ones.
+      const next = open.findIndex(({ signature }) => signature === last) + 1
       const results = []
-      for (const { signature, url } of open.slice(0, retriesMax)) {
+      for (const { signature, url } of [...open.slice(next), ...open.slice(0, next)].slice(0, retriesMax)) {
+        last = signature
         const answer = await wallet.retry(signature)
         deliveries.add(mcpReq.id, answer.payment)
         results.push(answerResult(new URL(url).host, answer))

@@ -65,11 +65,17 @@ function isPaid({ responses, 'x-price-usd': price }: Operation): boolean {
 
 /**
  * Drops operations that a service lists again under a path prefix for one protocol, because the wallet pays with any
- * protocol at the shorter path.
+ * protocol at the shorter path. They have the same summary, unlike `/items` and `/users/items`.
  */
 function withoutMounts(all: readonly Found[]): readonly Found[] {
-  const isMounted = ({ method, path }: Found) =>
-    all.some((other) => other.method === method && other.path !== path && path.endsWith(other.path))
+  const isMounted = ({ method, path, operation: { summary } }: Found) =>
+    all.some(
+      (other) =>
+        other.method === method &&
+        other.path !== path &&
+        path.endsWith(other.path) &&
+        other.operation.summary === summary,
+    )
   return all.filter((found) => !isMounted(found))
 }
 
