@@ -125,7 +125,7 @@ async function examine(deps: ReconcileDeps, { signature, memo }: ListedSignature
 
 function proposalFor(signature: string, baseUnits: bigint, memo: string | undefined): string {
   if (baseUnits > 0n)
-    return `Arrived and was not presented. Explain it; record it as owed to its sender with: tollbook refund record ${signature} --by NAME --reason TEXT`
+    return `Arrived and was not presented. If the treasury sent it, wait: the service records a delivery after 70 minutes. Otherwise explain it, and record it as owed to its sender with: tollbook refund record ${signature} --by NAME --reason TEXT`
   if (memo !== undefined && isPayoutMemo(memo))
     return `A payout that is not recorded. Record it with: tollbook payout record ${signature} --plan PLAN`
   return 'Left the wallet without a payout. Find out who signed it, and have the tokens returned.'

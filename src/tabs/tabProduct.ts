@@ -12,6 +12,7 @@ import { usdDecimals } from '../pricing/priceList.ts'
 import { baseUnitsMax } from '../pricing/tokenPrice.ts'
 import type { Failure, Job, Value } from '../product/product.ts'
 import { defineProduct, type ProductDefinition } from '../product/productDefinition.ts'
+import { bounded, boundedInteger } from '../product/text.ts'
 
 export const tabsPath = '/api/tabs'
 
@@ -40,8 +41,10 @@ const dayMs = 24 * 60 * 60 * 1000
 const daysMax = 90
 const daysByDefault = 30
 
-const address = z.string().refine((text) => readAddress(text) !== undefined, 'must be base58 of 32 bytes')
-const usd = z.number().min(0.000001).max(1_000)
+const notSha256 = 'must be SHA-256 in hex'
+const textOf = (expected: string, test: (text: string) => boolean) => z.string(expected).refine(test, expected)
+const address = textOf('must be base58 of 32 bytes', (text) => readAddress(text) !== undefined)
+const usd = bounded(0.000001, 1_000)
 
 /** The terms of the tab are in the body of the purchase, so that the payment is bound to them. */
 function parametersWith(denominations: readonly number[], { bearerDayMaxMicroUsd }: TabLimits) {
@@ -49,28 +52,23 @@ function parametersWith(denominations: readonly number[], { bearerDayMaxMicroUsd
   return z
     .strictObject({
       depositUsd: z
-        .literal(denominations)
+        .literal(denominations, `must be one of ${denominations.join(', ')}`)
         .default(denominations.includes(5) ? 5 : 1)
         .meta({ description: 'amount of the deposit in US dollars' }),
       sessionKey: address.exactOptional().meta({ description: 'Ed25519 key that signs debits; base58' }),
       bearerSha256: z
-        .string()
-        .regex(/^[0-9a-f]{64}$/, 'must be SHA-256 in hex')
+        .string(notSha256)
+        .regex(/^[0-9a-f]{64}$/, notSha256)
         .exactOptional()
         .meta({ description: 'SHA-256 in hex of the 32 secret bytes of a bearer key' }),
       maxPerRequestUsd: usd
         .exactOptional()
         .meta({ description: 'most that one request may cost; default: the deposit' }),
       maxPerDayUsd: usd.exactOptional().meta({ description: 'most that all requests of a UTC day may cost' }),
-      days: z
-        .int()
-        .min(1)
-        .max(daysMax)
+      days: boundedInteger(1, daysMax)
         .exactOptional()
         .meta({ description: `days until the tab closes by itself; default: ${daysByDefault}` }),
-      tab: z
-        .string()
-        .refine((text) => readTabId(text) !== undefined, 'must be the id of a tab')
+      tab: textOf('must be the id of a tab', (text) => readTabId(text) !== undefined)
         .exactOptional()
         .meta({ description: 'tops up this tab instead of opening one; without terms' }),
     })

@@ -72,6 +72,18 @@ test('a top-up with a term is refused, because the tab keeps those of its openin
     expect(read({ depositUsd: 5, tab: tab.id, ...term }), Object.keys(term)[0]).toMatchObject({ ok: false })
 })
 
+test('a wrong term is refused with what is allowed', () => {
+  const wrong = read({ depositUsd: 2, sessionKey: 5, bearerSha256: 5, maxPerRequestUsd: 0, days: 91, tab: 'x' })
+  expect(wrong.ok ? [] : wrong.issues.map(({ path, message }) => `${path.join('.')} ${message}`)).toEqual([
+    'depositUsd must be one of 1, 5, 10',
+    'sessionKey must be base58 of 32 bytes',
+    'bearerSha256 must be SHA-256 in hex',
+    'maxPerRequestUsd must be a number from 0.000001 to 1000',
+    'days must be a whole number from 1 to 90',
+    'tab must be the id of a tab',
+  ])
+})
+
 test('a limit of more base units than any token has is recorded as the most that events can hold', async () => {
   const ordered = read({ depositUsd: 5, sessionKey: wallet, maxPerRequestUsd: 1_000, maxPerDayUsd: 1_000, days: 2 })
   assert(ordered.ok, 'the order is valid')
