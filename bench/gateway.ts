@@ -82,6 +82,7 @@ routes: [{ path: /acme/item, summary: One item, upstream: acme, to: /items/a1, p
   const payingFetch = createPayingFetch({
     wallet: keypairWallet(environment.demoWallet),
     rpcUrl: environment.chain.rpcUrl,
+    expectedMint: environment.mint,
     spendingLimit: { perRequest: { usd: '1' } },
   })
   const order = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"data":"hello"}' }

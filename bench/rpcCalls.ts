@@ -33,7 +33,13 @@ export const rpcCalls: Bench = {
     const env = { ...environment.env, SOLANA_RPC_URLS: serviceNode.rpcUrl, TOKEN_MINT, PAYMENT_WALLET }
     const server = await spawnServer({ env, runsFile: `${environment.directory}/runs` })
     opened.defer(() => server.stop())
-    const service = { baseUrl: server.baseUrl, demoWallet: wallets.demoWallet, serviceNode, payerNode }
+    const service = {
+      baseUrl: server.baseUrl,
+      demoWallet: wallets.demoWallet,
+      mint: TOKEN_MINT,
+      serviceNode,
+      payerNode,
+    }
     // The jobs have work from here on: a payment that waits for finality.
     await presentAll(service, await landPayments(service, 1))
     const idle = await countCalls(serviceNode, () => systemClock.sleep(idleSeconds * 1000))
@@ -53,6 +59,7 @@ export const rpcCalls: Bench = {
 interface PaidService {
   readonly baseUrl: string
   readonly demoWallet: Keypair
+  readonly mint: string
   readonly serviceNode: LocalNode
   readonly payerNode: LocalNode
 }
@@ -101,6 +108,7 @@ async function unsentForm(service: PaidService, callers: keyof typeof unsentPaym
   const payingFetch = createPayingFetch({
     wallet: keypairWallet(service.demoWallet),
     rpcUrl: service.payerNode.rpcUrl,
+    expectedMint: service.mint,
     spendingLimit: { perRequest: { usd: '1' } },
   })
   let left = payments

@@ -80,10 +80,11 @@ async function openSides(opened: AsyncDisposableStack): Promise<Sides> {
 }
 
 /** Our client, which pays by an unsent transaction. */
-function chainBuyer({ chain, demoWallet }: ProofEnvironment, { baseUrl }: SpawnedServer): () => Promise<void> {
+function chainBuyer({ chain, demoWallet, mint }: ProofEnvironment, { baseUrl }: SpawnedServer): () => Promise<void> {
   const payingFetch = createPayingFetch({
     wallet: keypairWallet(demoWallet),
     rpcUrl: assertPresent(chain.rpcUrls.at(-1), 'the chain has a node for payers'),
+    expectedMint: mint,
     spendingLimit: { perRequest: { usd: '1' } },
   })
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(drawing.body) }

@@ -90,8 +90,9 @@ interface Measured {
 
 async function measure({ environment, baseUrl, windowMs, ...asked }: Measured) {
   const { attackersNice, overMcp, capacityMin } = asked
-  const { chain, demoWallet, payer } = environment
-  const payers = startPayers({ baseUrl, rpcUrl: chain.rpcUrl, wallet: demoWallet, addresses: payerAddresses, overMcp })
+  const { chain, demoWallet, mint, payer } = environment
+  const paying = { rpcUrl: chain.rpcUrl, mint, wallet: demoWallet, addresses: payerAddresses }
+  const payers = startPayers({ baseUrl, overMcp, ...paying })
   const purchasesPerSecond = async () => {
     await systemClock.sleep(settlingMs)
     const before = payers.purchases.length

@@ -19,6 +19,7 @@ export interface Payers {
 export interface PayerOptions {
   readonly baseUrl: string
   readonly rpcUrl: string
+  readonly mint: string
   readonly wallet: Keypair
   /** Each payer has its own client address. */
   readonly addresses: readonly string[]
@@ -29,7 +30,8 @@ export interface PayerOptions {
 const pauseMs = 1_000
 
 /** Callers who buy one answer after the other, each from its own address. */
-export function startPayers({ baseUrl, rpcUrl, wallet, addresses, overMcp = false }: PayerOptions): Payers {
+export function startPayers({ overMcp = false, ...options }: PayerOptions): Payers {
+  const { baseUrl, rpcUrl, mint, wallet, addresses } = options
   const purchases: Purchase[] = []
   const failures = new Map<string, number>()
   const stopping = new AbortController()
@@ -38,6 +40,7 @@ export function startPayers({ baseUrl, rpcUrl, wallet, addresses, overMcp = fals
     const payingFetch = createPayingFetch({
       wallet: keypairWallet(wallet),
       rpcUrl,
+      expectedMint: mint,
       spendingLimit: { perRequest: { usd: '1' } },
       fetch: fetchAlone,
       retry: { attemptTimeoutMs: 10_000, totalTimeMs: 30_000 },

@@ -97,6 +97,7 @@ export async function besiege(options: SiegeOptions): Promise<Siege> {
   const payers = startPayers({
     baseUrl: server.baseUrl,
     rpcUrl: environment.chain.rpcUrl,
+    mint: environment.mint,
     wallet: environment.demoWallet,
     addresses: payerAddresses,
   })

@@ -17,7 +17,7 @@ export interface OurService extends Pick<PaidService, 'spent'> {
 }
 
 export async function openOurService(
-  { demoWallet, chain, database, payer }: ProofEnvironment,
+  { demoWallet, chain, database, mint, payer }: ProofEnvironment,
   server: SpawnedServer,
 ): Promise<OurService & AsyncDisposable> {
   const admin = new pg.Client({ connectionString: database.adminUrl })
@@ -30,6 +30,7 @@ export async function openOurService(
   const payingFetch = createPayingFetch({
     wallet: keypairWallet(demoWallet),
     rpcUrl: chain.rpcUrl,
+    expectedMint: mint,
     spendingLimit: { perRequest: { usd: '1' } },
   })
   const offerUrl = `${server.baseUrl}/api/data/crypto?symbol=BTC`

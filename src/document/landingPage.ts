@@ -121,12 +121,12 @@ function steps({ endpoints, rails, catalog, token }: LandingFacts, burn: string)
   </section>`
 }
 
-function commands({ baseUrl, endpoints, isLocal }: LandingFacts): Markup {
+function commands({ baseUrl, catalog, endpoints, isLocal }: LandingFacts): Markup {
   const [first, ...others] = endpoints
   if (first === undefined) return html``
   // Show the cheapest product, because the second command pays.
   const cheapest = others.reduce((least, each) => (each.priceMicroUsd < least.priceMicroUsd ? each : least), first)
-  const { curl, pay = curl } = samplesOf(cheapest, baseUrl)
+  const { curl, pay = curl } = samplesOf(cheapest, { baseUrl, mint: catalog.token.mint })
   const explained = isLocal
     ? 'Pay on your own machine: local mode runs the service, a Solana chain and a funded wallet. No real money is involved.'
     : 'Pay from a shell: the command pays up to the price that you allow, and prints the answer and its receipt.'

@@ -124,7 +124,7 @@ export function mountedOperation(endpoint: DocumentEndpoint, rail: DescribedRail
 function offerOf(endpoint: Endpoint, facts: OperationFacts, { baseUrl, price }: OperationPrice): JsonObject {
   const { summary } = endpoint
   const priceUsd = displayUsd(endpoint)
-  const { curl, pay } = samplesOf(endpoint, baseUrl)
+  const { curl, pay } = samplesOf(endpoint, { baseUrl, mint: facts.mint })
   const tokens = price === undefined ? undefined : displayNumber(price.requiredBaseUnits, price.decimals)
   const now = tokens === undefined ? '' : `, now ${tokens} tokens`
   const prices = `**$${priceUsd}** a request${now}${shownVariants(endpoint)}${shownUse(endpoint)}`

@@ -72,7 +72,7 @@ export function paymentPage(facts: PaymentPageFacts): string {
           Paying in the browser needs JavaScript. Programs pay as the <a href="${root}docs">API reference</a> says.
         </p></noscript
       >
-      ${isDeposit === true ? tabSections(endpoint, root) : html`${saleSections(facts, root)} ${tabLine(facts, root)}`}
+      ${isDeposit === true ? tabSections(facts, root) : html`${saleSections(facts, root)} ${tabLine(facts, root)}`}
     </main>`,
   })
 }

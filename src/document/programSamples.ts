@@ -2,7 +2,7 @@ import type { Endpoint } from '../product/endpoint.ts'
 import { requestOf } from '../product/productFacts.ts'
 import { displayUsd } from '../pricing/priceList.ts'
 import type { RailDescription } from '../paywall/rail.ts'
-import { quotable } from './samples.ts'
+import { quotable, type SampleService } from './samples.ts'
 import { type DescribedRail, descriptionsOf } from './discovery.ts'
 
 export interface CodeSample {
@@ -11,9 +11,7 @@ export interface CodeSample {
   readonly source: string
 }
 
-export interface SampleFacts {
-  readonly baseUrl: string
-  readonly mint: string
+export interface SampleFacts extends SampleService {
   readonly rails: readonly DescribedRail[]
 }
 

@@ -9,11 +9,16 @@ export interface Samples {
   readonly pay: string | undefined
 }
 
+export interface SampleService {
+  readonly baseUrl: string
+  readonly mint: string
+}
+
 // Wallet address in sample requests. A quote can be requested for any address, and the service has no key for this
 // address.
 export const someWallet = 'A49WZKxeih54nXzPtAez9tQmdAveq7jtxk1EtcW85seq'
 
-export function samplesOf(endpoint: Endpoint, baseUrl: string): Samples {
+export function samplesOf(endpoint: Endpoint, { baseUrl, mint }: SampleService): Samples {
   const { method, rawBody, example } = endpoint
   const priceUsd = displayUsd(endpoint)
   const { target, body } = requestOf(endpoint, example.order)
@@ -21,7 +26,7 @@ export function samplesOf(endpoint: Endpoint, baseUrl: string): Samples {
   if (rawBody !== undefined)
     return { curl: `${ask} -H 'content-type: ${rawBody.contentTypes[0] ?? ''}' --data-binary @input`, pay: undefined }
   const pay = `npx tollbook pay ${method} '${target}'`
-  const limits = `--base-url ${baseUrl} --max-usd ${priceUsd}`
+  const limits = `--base-url ${baseUrl} --mint ${mint} --max-usd ${priceUsd}`
   if (body === undefined) return { curl: ask, pay: `${pay} ${limits}` }
   const json = quotable(body)
   return { curl: `${ask} -H 'content-type: application/json' -d '${json}'`, pay: `${pay} --json '${json}' ${limits}` }

@@ -4,7 +4,10 @@ import { html, type Markup } from './markup.ts'
 import { tabsIntro } from './tabsIntro.ts'
 
 /** `root` is the path from the page to `/`. */
-export function tabSections(endpoint: Endpoint, root: string): Markup {
+export function tabSections(
+  { endpoint, mint }: { readonly endpoint: Endpoint; readonly mint: string },
+  root: string,
+): Markup {
   const deposits = (endpoint.variants ?? [endpoint]).map((each) => `$${String(displayUsd(each))}`)
   return html`<section class="panel" aria-labelledby="open-title">
       <h2 id="open-title">Open a tab</h2>
@@ -12,7 +15,7 @@ export function tabSections(endpoint: Endpoint, root: string): Markup {
       <p>Deposits: ${new Intl.ListFormat('en', { type: 'disjunction' }).format(deposits)}.</p>
       <pre
         tabindex="0"
-      ><code>npx -p @tollbook/client tollbook-pay tab open --deposit-usd ${String(displayUsd(endpoint))}   --base-url <span id="service">…</span> --wallet payer.json --rpc-url https://api.mainnet-beta.solana.com</code></pre>
+      ><code>npx -p @tollbook/client tollbook-pay tab open --deposit-usd ${String(displayUsd(endpoint))}   --base-url <span id="service">…</span> --mint ${mint} --wallet payer.json --rpc-url https://api.mainnet-beta.solana.com</code></pre>
       <p class="muted">Programs spend the tab as the <a href="${root}docs">API reference</a> says.</p>
     </section>
     <form class="panel" id="ask" aria-labelledby="state-title">

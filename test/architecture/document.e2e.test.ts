@@ -220,7 +220,8 @@ describe('the samples', () => {
     expect(samples.map(({ label }) => label)).toEqual(['Ask for the price', 'Pay from a shell', 'TypeScript', 'Python'])
     const [ask = '', pay = '', typescript = '', python = ''] = samples.map(({ source }) => source)
     expect(ask).toContain(`curl -si '${service.baseUrl}/api/data/crypto?symbol=BTC'`)
-    expect(pay).toBe(`npx tollbook pay GET '/api/data/crypto?symbol=BTC' --base-url ${service.baseUrl} --max-usd 0.02`)
+    const flags = `--base-url ${service.baseUrl} --mint ${service.mint} --max-usd 0.02`
+    expect(pay).toBe(`npx tollbook pay GET '/api/data/crypto?symbol=BTC' ${flags}`)
     expect(typescript).toContain(`payingFetch('${service.baseUrl}/api/data/crypto?symbol=BTC')`)
     expect(python).toContain(`requests.request("GET", "${service.baseUrl}/api/data/crypto?symbol=BTC", headers=`)
   })

@@ -7,11 +7,12 @@ import { expect, test } from 'vitest'
 import { payCommand } from '../../src/cli/pay.ts'
 import { readPresentedProof } from '../client/support/presentedProof.ts'
 import type { Step } from '../client/support/scriptedService.ts'
-import { makeQuote } from '../client/support/testToken.ts'
+import { makeQuote, mint } from '../client/support/testToken.ts'
 import { openLocalService } from './support/localService.ts'
 import { openTerminal } from './support/terminal.ts'
 
 const crypto = '/api/data/crypto?symbol=BTC'
+const token = mint.toBase58()
 const refusal = (status: number, code: string, more: object = {}): Step => {
   return { status, body: { error: 'it is refused', code, ...more } }
 }
@@ -105,6 +106,14 @@ test('a price above --max-usd ends with 3, says both numbers and signs nothing',
   expect(stderr).toContain('asks 0.08 USD, and the spending limit leaves 0.05 USD')
   expect(stderr).toContain('--max-usd 0.08')
   expect(service.presented).toHaveLength(0)
+})
+
+test('--usd-per-token counts a token at that price if the service says less', async () => {
+  const { terminal, service } = await openLocalService()
+  const pay = (worth: string) => terminal.run(payCommand, 'GET', crypto, '--max-usd', '0.05', '--usd-per-token', worth)
+  expect((await pay('0.01')).exitCode).toBe(3)
+  expect(service.presented).toHaveLength(0)
+  expect((await pay('0.0001')).exitCode).toBe(0)
 })
 
 const endings: [string, Step[], number, string][] = [
@@ -275,7 +284,7 @@ test('a receipt of an unknown service is not checked, and with --receipt-key it 
   const wallet = join(terminal.home, 'keys/demo-wallet.json')
   await terminal.writeFile('local.json', '{}')
   const bare = await openTerminal()
-  const options = ['--base-url', service.baseUrl, '--rpc-url', service.rpcUrl, '--wallet', wallet]
+  const options = ['--base-url', service.baseUrl, '--rpc-url', service.rpcUrl, '--wallet', wallet, '--mint', token]
   const unknown = await bare.run(payCommand, 'GET', crypto, ...options)
   expect(JSON.parse(unknown.stdout)).toMatchObject({ receiptCheck: 'not_checked' })
   const keys = await bare.writeFile('jwks.json', receipts.keys)
@@ -286,7 +295,15 @@ test('a receipt of an unknown service is not checked, and with --receipt-key it 
 test('a service that is not there ends with 7 and says what to look at', async () => {
   const { terminal } = await openLocalService()
   // Port 1 of this machine has no listener.
-  const { exitCode, stderr } = await terminal.run(payCommand, 'GET', crypto, '--base-url', 'http://127.0.0.1:1')
+  const { exitCode, stderr } = await terminal.run(
+    payCommand,
+    'GET',
+    crypto,
+    '--base-url',
+    'http://127.0.0.1:1',
+    '--mint',
+    token,
+  )
   expect(exitCode).toBe(7)
   expect(stderr).toMatch(/^the service does not answer: .*\nnothing was paid: is the service running/)
   expect(stderr).not.toContain('fetch failed')
@@ -311,6 +328,8 @@ const mistakes: [string, string[]][] = [
   ['--rpc-url', ['GET', crypto, '--rpc-url', 'node']],
   ['--rpc-url: the URL of n.example must have no user', ['GET', crypto, '--rpc-url', 'https://u:pw@n.example']],
   ['--rpc-url', ['tab', 'status', '--rpc-url', 'node']],
+  ['--mint: is missing', ['GET', crypto, '--base-url', 'https://other.example']],
+  ['--usd-per-token', ['GET', crypto, '--usd-per-token', '0.0']],
   ['--receipt-key', ['GET', crypto, '--receipt-key', '/nowhere/jwks.json']],
   ['--output', ['GET', crypto, '--output', '/nowhere/answer.json']],
   ['--output', ['GET', crypto, '--output', tmpdir()]],

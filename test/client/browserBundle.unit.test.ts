@@ -4,6 +4,7 @@ import type * as Client from '@tollbook/client'
 import { createPayingFetch, keypairWallet } from '@tollbook/client'
 import { bundleForBrowsers, runInBrowserContext } from '../support/browserBundle.ts'
 import { startScriptedService } from './support/scriptedService.ts'
+import { mint } from './support/testToken.ts'
 
 test('the main entry is one browser bundle without Node, and pays there', async () => {
   const bundle = await bundleForBrowsers('packages/client/src/client.ts')
@@ -14,6 +15,7 @@ test('the main entry is one browser bundle without Node, and pays there', async 
   const payingFetch = client.createPayingFetch({
     wallet: client.keypairWallet(Keypair.generate().secretKey),
     rpcUrl: service.rpcUrl,
+    expectedMint: mint.toBase58(),
     spendingLimit: { perRequest: { usd: '0.05' } },
   })
   const response = await payingFetch(`${service.baseUrl}/api/data/crypto?symbol=BTC`)
@@ -28,6 +30,7 @@ test('the fetch of a browser, which refuses to be a method of another object, pa
   const payingFetch = createPayingFetch({
     wallet: keypairWallet(Keypair.generate().secretKey),
     rpcUrl: service.rpcUrl,
+    expectedMint: mint.toBase58(),
     spendingLimit: { perRequest: { usd: '0.05' } },
     fetch: browserFetch,
   })

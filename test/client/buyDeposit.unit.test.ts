@@ -57,7 +57,7 @@ test('a shortage is reported in preference to a mint that is not offered, and st
 test('a deposit is on record before the caller learns of it, so that an error of the caller loses no deposit', async () => {
   const written: unknown[] = []
   const payer = {
-    pins: {},
+    pins: { expectedMint: token },
     dollarMints: [],
     protocols: [],
     open: {},

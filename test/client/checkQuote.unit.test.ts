@@ -188,11 +188,6 @@ test.each([
   expect(wallet.signed).toBe(problem === undefined ? 1 : 0)
 })
 
-test('a limit in base units without the mint that it counts is refused', async () => {
-  const limit = { spendingLimit: { perRequest: { baseUnits: 20_000_000n } } }
-  expect(String(await rejectionOf(openScene(limit)))).toContain('expectedMint')
-})
-
 const disagreements: [string, QuoteProblemKind, ScriptedNode['token']][] = [
   ['has no such mint', 'other_mint', [null, null]],
   ['has something else at the address of the mint', 'other_mint', [accountJson(Buffer.alloc(12)), null]],

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { ownLocal } from '@tollbook/client/command/payOrder'
 import { quoteRequestInit, readRequest } from '@tollbook/client/payableRequest'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
+import { createPayingFetch } from '@tollbook/client/payingFetch'
 import { openScene } from './support/payerScene.ts'
 import { mint } from './support/testToken.ts'
 
@@ -27,7 +28,12 @@ test.each<[string, Partial<PayingFetchOptions>, string]>([
     { protocols: ['mpp'], expectedMint: token, spendingLimit: { perRequest: { baseUnits: 1n }, total: usd } },
     'baseUnits too, or usdPerToken',
   ],
-  ['a value of an unnamed token', { usdPerToken: '1' }, 'give expectedMint too'],
+  ['a value of an unnamed token', { usdPerToken: '1', dollarMints: 'circle' }, 'give expectedMint too'],
+  [
+    'base units of an unnamed token',
+    { dollarMints: 'circle', spendingLimit: { perRequest: { ...usd, baseUnits: 1n } } },
+    'give expectedMint too',
+  ],
   ['a token without value', { usdPerToken: '0', expectedMint: token }, "not '0'"],
   [
     'a wallet that is not an address',
@@ -43,6 +49,12 @@ test.each<[string, Partial<PayingFetchOptions>, string]>([
   ],
 ])('%s is refused at once', async (_name, options, message) => {
   await expect(openScene(options)).rejects.toThrow(message)
+})
+
+test('without a mint a service could ask for any token of the wallet, so it is refused', async () => {
+  const { wallet, service } = await openScene()
+  const options = { wallet, rpcUrl: service.rpcUrl, spendingLimit: { perRequest: usd } }
+  expect(() => createPayingFetch(options)).toThrow('give expectedMint or dollarMints')
 })
 
 test('dollars alone need no limit in base units', async () => {

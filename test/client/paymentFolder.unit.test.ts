@@ -29,6 +29,7 @@ async function openRestartable(options: Partial<PayingFetchOptions> = {}): Promi
       wallet,
       clock,
       rpcUrl: service.rpcUrl,
+      expectedMint: mint.toBase58(),
       spendingLimit: { perRequest: { usd: '0.05' } },
       store: openPaymentFolder(folder),
       ...options,

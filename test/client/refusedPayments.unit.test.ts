@@ -11,6 +11,7 @@ import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openScene, rejectionOf, type Scene } from './support/payerScene.ts'
 import { finalTip, lastValidBlockHeight, statusAnswer } from './support/scriptedNode.ts'
 import type { Step } from './support/scriptedService.ts'
+import { mint } from './support/testToken.ts'
 
 /* The limit has room for one payment. A refused one holds it until the chain proves that it never lands. */
 
@@ -36,6 +37,7 @@ async function openRefusedScene(): Promise<RefusedScene> {
       wallet,
       clock,
       rpcUrl: service.rpcUrl,
+      expectedMint: mint.toBase58(),
       spendingLimit,
       store: openPaymentFolder(folder),
       ...options,

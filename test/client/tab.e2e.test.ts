@@ -44,6 +44,7 @@ function payer(options: Partial<PayingFetchOptions> = {}): PayingFetch & { reado
       },
     },
     rpcUrl: service.chain.rpcUrl,
+    expectedMint: service.mint,
     spendingLimit: { perRequest: { usd: '0.5' }, total: { usd: '2' } },
     clock: impatientClock,
     tab: { depositUsd: 1 },
@@ -119,6 +120,7 @@ test('a price that rose is asked for again, and a risen price above the limit is
   const payingFetch = payer({
     wallet: keypairWallet(first.demoWallet),
     rpcUrl: first.chain.rpcUrl,
+    expectedMint: first.mint,
     fetch: counted,
     spendingLimit: { perRequest: { usd: '0.25' }, total: { usd: '2' } },
   })
@@ -276,7 +278,8 @@ test('a caller can stop a debit and its deposit at the price', async () => {
 
 test('a service without tabs is paid for each request', async () => {
   const plain = await openTestService({ env: { PRICES_USD: '/api/tools/qrcode=0.1' } })
-  const payingFetch = payer({ wallet: keypairWallet(plain.demoWallet), rpcUrl: plain.chain.rpcUrl })
+  const own = { wallet: keypairWallet(plain.demoWallet), rpcUrl: plain.chain.rpcUrl, expectedMint: plain.mint }
+  const payingFetch = payer(own)
   const response = await payingFetch(`${plain.baseUrl}/api/tools/qrcode`, { method: 'POST', body: '{"data":"x"}' })
   expect(response.status).toBe(200)
 })
@@ -374,9 +377,11 @@ test('tollbook pay tab opens, shows and closes a tab, and names what is missing'
   })
   expect(await tab('shut', ...flags)).toMatchObject({ exitCode: 2 })
   expect(await tab('open')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--base-url') })
-  const opened = await tab('open', ...flags)
+  const mintless = await tab('open', ...flags)
+  expect(mintless).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--mint: is missing') })
+  const opened = await tab('open', ...flags, '--mint', service.mint)
   expect([opened.exitCode, JSON.parse(opened.stdout)]).toMatchObject([0, { balanceBaseUnits: '1000000000' }])
-  const again = await tab('open', ...flags)
+  const again = await tab('open', ...flags, '--mint', service.mint)
   expect(JSON.parse(again.stdout)).toEqual(JSON.parse(opened.stdout))
   const closed = await tab('close', ...flags)
   expect([closed.exitCode, JSON.parse(closed.stdout)]).toMatchObject([0, { restBaseUnits: '1000000000' }])

@@ -36,6 +36,7 @@ async function pay(words: readonly string[], options: Readonly<Record<string, st
     wallet,
     'base-url': service.baseUrl,
     'rpc-url': service.chain.rpcUrl,
+    mint: service.mint,
     ...options,
   }
   const asOptions = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value])

@@ -70,6 +70,7 @@ async function openTabScene(script: Script = {}, options: Partial<PayingFetchOpt
     clock,
     store,
     rpcUrl: service.rpcUrl,
+    expectedMint: mint.toBase58(),
     spendingLimit: { perRequest: { usd: '0.05' }, total: { usd: '9' } },
     tab: { depositUsd: 0 },
     async fetch(input, init) {

@@ -48,6 +48,7 @@ async function openTools(options: Partial<PayingFetchOptions> = { tab: { deposit
   const payingFetch = createPayingFetch({
     wallet: keypairWallet(service.demoWallet),
     rpcUrl: service.chain.rpcUrl,
+    expectedMint: service.mint,
     spendingLimit: { perRequest: { usd: '0.5' }, total: { usd: '2' } },
     clock: impatientClock,
     fetch: (input, init) => {

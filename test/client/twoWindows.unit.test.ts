@@ -8,6 +8,7 @@ import { createPayingFetch, type PayingFetch } from '@tollbook/client/payingFetc
 import { awaitThat } from '../support/awaitThat.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 import { openScene, rejectionOf, type Scene } from './support/payerScene.ts'
+import { mint } from './support/testToken.ts'
 
 /* Two windows of one host are two paying fetches over one folder. */
 
@@ -27,6 +28,7 @@ async function openWindows(): Promise<Windows> {
       wallet,
       clock,
       rpcUrl: service.rpcUrl,
+      expectedMint: mint.toBase58(),
       spendingLimit: { perRequest: { usd: '0.05' } },
       store: openPaymentFolder(folder),
       ...options,

@@ -64,10 +64,10 @@ describe('the operation of a product with segments', () => {
 })
 
 test('the samples are valid in a shell, whatever the example has', () => {
-  expect(samplesOf(notes, 'http://x').pay).toBe(
-    String.raw`npx tollbook pay PUT '/toy/notes/a%2Fb%27c/text' --json '{"text":"it\u0027s"}' --base-url http://x --max-usd 0.02`,
+  expect(samplesOf(notes, { baseUrl: 'http://x', mint: 'Mint' }).pay).toBe(
+    String.raw`npx tollbook pay PUT '/toy/notes/a%2Fb%27c/text' --json '{"text":"it\u0027s"}' --base-url http://x --mint Mint --max-usd 0.02`,
   )
-  expect(samplesOf(pictures, 'http://x')).toEqual({
+  expect(samplesOf(pictures, { baseUrl: 'http://x', mint: 'Mint' })).toEqual({
     curl: expect.stringContaining(`-X POST 'http://x/toy/pictures/cat?size=s' `),
     pay: undefined,
   })

@@ -129,7 +129,8 @@ describe('a route of the file', () => {
   test('with a value in its path is paid by the client, by itself, by a tab and as a tool', async () => {
     const rpcUrl = service.chain.rpcUrl
     const limit = { perRequest: { usd: '0.1' }, total: { usd: '2' } }
-    const payer = { wallet: keypairWallet(service.demoWallet), rpcUrl, spendingLimit: limit }
+    const wallet = keypairWallet(service.demoWallet)
+    const payer = { wallet, rpcUrl, expectedMint: service.mint, spendingLimit: limit }
     const remove = (id: number) => [`${service.baseUrl}/acme/items/${id}?reason=old`, { method: 'DELETE' }] as const
     expect((await createPayingFetch(payer)(...remove(1))).status).toBe(200)
     const payingFetch = createPayingFetch({ ...payer, tab: { depositUsd: 1 } })

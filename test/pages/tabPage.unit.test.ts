@@ -54,7 +54,7 @@ function openTabPage(tab: Answered, held: Answered = { json: { data: custody } }
 test('the page of tabs says how to open one at this service, with its deposits', async () => {
   const page = await openTabPage({ json: {} })
   expect(page.textOf('pre')).toContain('tab open --deposit-usd 5')
-  expect(page.textOf('pre')).toContain('--base-url https://host/prefix --wallet')
+  expect(page.textOf('pre')).toContain('--base-url https://host/prefix --mint')
   expect(page.textOf('main')).toContain('Deposits: $1, $5, or $10.')
   expect(page.textOf('main')).toContain('Until then the operator holds the deposit.')
 })

@@ -15,6 +15,7 @@ export interface ProofEnvironment extends AsyncDisposable {
   readonly database: TestDatabase
   readonly chain: SpawnedLocalChain
   readonly payer: Payer
+  readonly mint: string
   readonly paymentWallet: Keypair
   /** Receives the deposits of tabs where `TAB_WALLET` names it. */
   readonly tabWallet: Keypair
@@ -85,6 +86,7 @@ export async function openEnvironment({
     database,
     chain,
     payer,
+    mint: env.TOKEN_MINT,
     paymentWallet: wallets.paymentWallet,
     tabWallet: wallets.tabWallet,
     demoWallet: wallets.demoWallet,

@@ -48,6 +48,7 @@ async function prove(): Promise<void> {
   const payers = startPayers({
     baseUrl: proxy.baseUrl,
     rpcUrl: environment.chain.rpcUrl,
+    mint: environment.mint,
     wallet: environment.demoWallet,
     addresses: Array.from({ length: payerCount }, (_, n) => `127.0.1.${n + 1}`),
   })

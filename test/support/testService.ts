@@ -46,6 +46,7 @@ export interface TestService {
   readonly demoWallet: Keypair
   readonly paymentWallet: Keypair
   readonly tabWallet: Keypair
+  readonly mint: string
   readonly mintAuthority: Keypair
   /** Reads the products file again. */
   readonly reload: () => Promise<void>
@@ -122,6 +123,7 @@ export async function openTestService(options: TestServiceOptions = {}): Promise
     demoWallet: wallets.demoWallet,
     paymentWallet: wallets.paymentWallet,
     tabWallet: wallets.tabWallet,
+    mint: wallets.mint.publicKey.toBase58(),
     mintAuthority: wallets.mintAuthority,
     reload: service.reload,
     close,

@@ -109,17 +109,18 @@ export function createPayer(options: PayingFetchOptions): Payer {
   const { perRequest, perDay, perHost, total } = spendingLimit
   const ceilings = [perRequest, perDay, perHost, total].filter((ceiling) => ceiling !== undefined)
   const limitsTokens = ceilings.some(({ baseUnits }) => baseUnits !== undefined)
-  const { protocols = [] } = options
-  const { usdPerToken } = options
-  const dollarMints = readDollarMints(options.dollarMints, options.expectedMint)
+  const { protocols = [], usdPerToken, expectedMint } = options
+  const dollarMints = readDollarMints(options.dollarMints, expectedMint)
+  if (expectedMint === undefined && dollarMints.length === 0)
+    throw new InvalidOption('a service could ask for any token of the wallet: give expectedMint or dollarMints')
   if (dollarMints.length > 0 && ceilings.some(({ usd }) => usd === undefined))
     throw new InvalidOption('payments in dollarMints count in dollars only: give each spending limit in usd too')
-  const paysTokens = protocols.length > 0 && (options.expectedMint !== undefined || dollarMints.length === 0)
+  const paysTokens = protocols.length > 0 && expectedMint !== undefined
   if (paysTokens && usdPerToken === undefined && ceilings.some(({ baseUnits }) => baseUnits === undefined))
     throw new InvalidOption(
       `offers of ${protocols.join(' and ')} state no dollars: give each spending limit in baseUnits too, or usdPerToken`,
     )
-  if ((limitsTokens || usdPerToken !== undefined) && options.expectedMint === undefined)
+  if ((limitsTokens || usdPerToken !== undefined) && expectedMint === undefined)
     throw new InvalidOption('base units and usdPerToken say something of one token only: give expectedMint too')
   requireTabLimits(options)
   const { store } = options
@@ -128,7 +129,7 @@ export function createPayer(options: PayingFetchOptions): Payer {
     wallet,
     chain,
     budget,
-    stored: readStoredSpendings(store, options.expectedMint),
+    stored: readStoredSpendings(store, expectedMint),
     open,
     refused: createRefusedPayments({ chain, open, store }),
     rent: createRentGuard(chain),

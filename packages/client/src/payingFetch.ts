@@ -107,7 +107,7 @@ interface Order extends TabOrder {
 }
 
 async function payQuote(payer: Payer, { request, idempotencyKey, offer, offeredAtMs }: Order): Promise<Response> {
-  if (payer.pins.expectedMint === undefined && payer.dollarMints.length > 0)
+  if (payer.pins.expectedMint === undefined)
     throw new QuoteRefused(quoteProblem('other_mint', 'it is in none of dollarMints'), offer.body)
   const { pins, paysDeposit: isDeposit } = payer
   const quote = checkQuote({ offer, request, pins, isDeposit })

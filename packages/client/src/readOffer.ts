@@ -37,8 +37,7 @@ export async function readOffer(response: Response, reader: OfferReader): Promis
   const answeredAtMs = Number.isNaN(datedMs) ? reader.clock.nowMs() : datedMs
   const { data: native } = offer.safeParse(body)
   const { mint, dollarMints = [] } = reader
-  const takesNative = mint === undefined ? dollarMints.length === 0 : native?.tokenMint === mint
-  if (native !== undefined && takesNative) return { body, answeredAtMs }
+  if (native?.tokenMint !== undefined && native.tokenMint === mint) return { body, answeredAtMs }
   const tool = reader.isTool ? readToolOffers(body) : undefined
   const sponsored = readSponsoredOffer({ ...reader, tool, headers, answeredAtMs })
   // Accept the other protocol if its offer is in an accepted mint, because some services take dollars only by other

@@ -3,6 +3,7 @@ import { keypairWallet, type PayerWallet } from '@tollbook/client/payerWallet'
 import { createPayingFetch, type PayingFetch } from '@tollbook/client/payingFetch'
 import type { PayingFetchOptions } from '@tollbook/client/payer'
 import { type Presented, type ScriptedService, startScriptedService } from './scriptedService.ts'
+import { mint } from './testToken.ts'
 import { createVirtualClock, type VirtualClock } from './virtualClock.ts'
 
 /** A payer, the service it pays and the clock on the wall. */
@@ -31,6 +32,7 @@ export async function openScene(options: Partial<PayingFetchOptions> = {}): Prom
     clock,
     rpcUrl: service.rpcUrl,
     spendingLimit: { perRequest: { usd: '0.05' } },
+    ...(options.dollarMints === undefined ? { expectedMint: mint.toBase58() } : {}),
     ...options,
   })
   return {

@@ -47,6 +47,7 @@ import { createPayingFetch, keypairWallet, PaymentUnresolved, standardWallet, ve
 const payingFetch = createPayingFetch({
   wallet: keypairWallet({ secretKey: new Uint8Array(64) }),
   rpcUrl: 'https://node.example',
+  expectedMint: 'mint',
   spendingLimit: { perRequest: { usd: '0.01' }, perHost: { usd: '1' } },
 })
 const response: Promise<Response> = payingFetch(new URL('https://pay.example'))

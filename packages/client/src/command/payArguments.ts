@@ -19,7 +19,8 @@ Options:
   --form <form>            bound: theft-proof; transaction: plain and not sent yet; signature: sent by us (default: bound)
   --base-url <url>         the service (default: the one that runs in local mode)
   --rpc-url <url>          a Solana node (default: the chain of local mode)
-  --mint <address>         refuse to pay in any other token (default: the token of local mode)
+  --mint <address>         refuse to pay in any other token (required, except for the service of local mode)
+  --usd-per-token <amount> what a token is worth to you at least, for --max-usd (default: what the service says)
   --burn-percent <number>  refuse to pay a price with any other burn; any: accept each (default: 30)
   --receipt-key <file>     key of the service, JWK or JWKS, to check the receipt with (default: local mode)
   --output <file>          write the answer to a file instead
@@ -50,6 +51,7 @@ const options = {
   'base-url': text,
   'rpc-url': text,
   mint: text,
+  'usd-per-token': text,
   'burn-percent': text,
   'receipt-key': text,
   output: text,

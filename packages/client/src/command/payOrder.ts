@@ -24,7 +24,8 @@ export interface PayOrder {
   readonly rpcUrl: string
   readonly maxUsd: string
   readonly form: ProofForm
-  readonly expectedMint?: string
+  readonly expectedMint: string
+  readonly usdPerToken?: string
   readonly expectedPaymentWallet?: string
   readonly expectedBurnPercent?: number | 'any'
   /** Keys that verify the receipt. Undefined: the receipt is not verified. */
@@ -42,8 +43,9 @@ export async function readPayOrder(local: LocalDefaults | undefined, given: PayA
   const { baseUrl, rpcUrl } = requirePlaces({ ...options, 'base-url': paidUrl }, local)
   const form = proofForms.find((form) => form === options.form)
   if (form === undefined) throw new UsageProblem('--form', `must be one of ${proofForms.join(', ')}`)
-  const { 'max-usd': maxUsd, 'receipt-key': receiptKey } = options
-  checkAmount(maxUsd)
+  const { 'max-usd': maxUsd, 'usd-per-token': usdPerToken, 'receipt-key': receiptKey } = options
+  checkAmount('--max-usd', maxUsd, usdAmount)
+  if (usdPerToken !== undefined) checkAmount('--usd-per-token', usdPerToken, usdAboveZero)
   await checkOutput(options.output)
 
   const own = ownLocal(local, baseUrl)
@@ -53,6 +55,8 @@ export async function readPayOrder(local: LocalDefaults | undefined, given: PayA
     rpcUrl,
     maxUsd,
     form,
+    expectedMint: requireMint(options.mint ?? own?.tokenMint ?? resumed?.mint, baseUrl),
+    ...(usdPerToken === undefined ? {} : { usdPerToken }),
     ...pinsOf(options, own),
     receiptKeys: receiptKey === undefined ? own?.receiptKey : await readJsonFile('--receipt-key', receiptKey),
     output: options.output,
@@ -60,9 +64,17 @@ export async function readPayOrder(local: LocalDefaults | undefined, given: PayA
   }
 }
 
-function checkAmount(maxUsd: string): void {
-  if (!/^\d{1,12}(\.\d{1,18})?$/.test(maxUsd))
-    throw new UsageProblem('--max-usd', `${maxUsd} is not an amount in US dollars such as 0.05`)
+const usdAmount = /^\d{1,12}(\.\d{1,18})?$/
+const usdAboveZero = /^(?=.*[1-9])\d{1,12}(\.\d{1,18})?$/
+
+function checkAmount(option: string, usd: string, allowed: RegExp): void {
+  if (!allowed.test(usd)) throw new UsageProblem(option, `${usd} is not an amount in US dollars such as 0.05`)
+}
+
+/** Only local mode has a default. Elsewhere a service could ask for a token that is worth more than it says. */
+export function requireMint(mint: string | undefined, baseUrl: string): string {
+  if (mint !== undefined) return mint
+  throw new UsageProblem('--mint', `is missing: the address of the token in which to pay ${baseUrl}`)
 }
 
 /** Checks the output before the payment, so that the user does not pay for an answer that cannot be written. */
@@ -172,11 +184,9 @@ function spentWallet({ wallet }: PendingPayment): PayerWallet {
   }
 }
 
-function pinsOf({ mint, 'burn-percent': burnPercent }: PayOptions, own: LocalDefaults | undefined) {
-  const expectedMint = mint ?? own?.tokenMint
+function pinsOf({ 'burn-percent': burnPercent }: PayOptions, own: LocalDefaults | undefined) {
   return {
     ...(burnPercent === undefined ? {} : { expectedBurnPercent: burnPercentIn(burnPercent) }),
-    ...(expectedMint === undefined ? {} : { expectedMint }),
     ...(own === undefined ? {} : { expectedPaymentWallet: own.paymentWallet }),
   }
 }

@@ -8,7 +8,7 @@ import { PaymentError, PaymentRefused } from '../paymentError.ts'
 import { QuoteRefused } from '../quoteProblem.ts'
 import type { PayCommandDeps } from './commandDeps.ts'
 import { DepositUnresolved, payExitCodes } from './payExit.ts'
-import { ownLocal, readWallet, requirePlaces, requireServiceUrl } from './payOrder.ts'
+import { ownLocal, readWallet, requireMint, requirePlaces, requireServiceUrl } from './payOrder.ts'
 import { parseOptions } from './parseOptions.ts'
 import { UsageProblem } from './usageProblem.ts'
 
@@ -28,8 +28,8 @@ Options:
   --wallet <file>        keypair file of the Solana CLI (default: the demo wallet of local mode)
   --base-url <url>       the service (default: the one that runs in local mode)
   --rpc-url <url>        a Solana node (default: the chain of local mode)
-  --mint <address>       refuse to pay in any other token (default: the token that the service sells in, or USDC
-                         if the wallet lacks it)
+  --mint <address>       token of the deposit (required for open; default in local mode: its token, or USDC if the
+                         wallet lacks it)
   -h, --help             print this help
 `
 
@@ -59,7 +59,7 @@ export async function runTabCommand(argv: readonly string[], deps: PayCommandDep
   const action = actions.find((each) => each === word)
   if (action === undefined || others.length > 0)
     throw new UsageProblem('tab', `give one of open, status, close (got ${positionals.join(' ') || 'nothing'})`)
-  const { service, payers, wallet } = await openPayers(values, deps)
+  const { service, payers, wallet } = await openPayers(action, values, deps)
   const act = ({ tabs }: PayingFetch): Promise<object | undefined> =>
     tabs[action](service, { signal: deps.interrupted })
   const shown = await inAnyMint(payers, act).catch((error: unknown) => {
@@ -97,11 +97,12 @@ async function inAnyMint<T>(payers: readonly PayingFetch[], act: (payer: PayingF
   throw refused
 }
 
-async function openPayers(values: TabValues, deps: PayCommandDeps) {
+async function openPayers(action: (typeof actions)[number], values: TabValues, deps: PayCommandDeps) {
   const local = await deps.readLocal()
   const { baseUrl, rpcUrl } = requirePlaces(values, local)
   const mint = values.mint ?? ownLocal(local, baseUrl)?.tokenMint
   const depositUsd = readDeposit(values['deposit-usd'] ?? '1')
+  if (action === 'open') requireMint(mint, baseUrl)
   const expectedWallet = values['tab-wallet']
   const tab: TabOption = { depositUsd, ...(expectedWallet === undefined ? {} : { expectedWallet }) }
   const wallet = await readWallet(values, local)
@@ -114,13 +115,13 @@ async function openPayers(values: TabValues, deps: PayCommandDeps) {
     tab,
     ...(deps.clock === undefined ? {} : { clock: deps.clock }),
   }
-  const inToken = createPayingFetch({ ...common, ...(mint === undefined ? {} : { expectedMint: mint }) })
+  const inToken = mint === undefined ? [] : [createPayingFetch({ ...common, expectedMint: mint })]
   // Expect the network name of devnet: local mode uses it for its chain, because standard x402 clients accept only the
   // names of public networks.
   const network = ownLocal(local, baseUrl) === undefined ? {} : { expectedNetwork: networks.devnet }
   const inDollars = createPayingFetch({ ...common, ...network, protocols: ['x402', 'mpp'], dollarMints: 'circle' })
   const isDollar = values.mint !== undefined && readDollarMints('circle', undefined).includes(values.mint)
-  const payers = isDollar ? [inDollars] : values.mint === undefined ? [inToken, inDollars] : [inToken]
+  const payers = isDollar ? [inDollars] : values.mint === undefined ? [...inToken, inDollars] : inToken
   return { payers, service: requireServiceUrl(baseUrl), wallet: wallet.address }
 }
 

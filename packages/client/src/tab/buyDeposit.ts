@@ -62,10 +62,9 @@ function inMint(payer: Payer, mint: string): Payer {
     : { ...payer, pins: { ...pins, expectedMint: mint }, dollarMints: [] }
 }
 
-function waysOf({ pins, dollarMints, protocols }: Payer, { deposit }: TabRecord): readonly Way[] {
+function waysOf({ pins, protocols }: Payer, { deposit }: TabRecord): readonly Way[] {
   if (deposit !== undefined) return [deposit.protocol ?? 'tollbook']
-  if (pins.expectedMint === undefined) return dollarMints.length === 0 ? ['tollbook'] : protocols
-  return ['tollbook', ...protocols]
+  return pins.expectedMint === undefined ? protocols : ['tollbook', ...protocols]
 }
 
 /** Buys the deposit like any other paid request, so that limits and store count it. */

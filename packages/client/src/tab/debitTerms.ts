@@ -21,9 +21,7 @@ export async function termsIn(payer: Payer, quote: PayableQuote, text: string): 
   const { priceAttoUsd: attoUsd, requiredBaseUnits, decimals } = quote
   const mint = readAddress(text)
   const isListed = mint !== undefined && dollarMints.includes(mint)
-  const isPermitted =
-    isListed || pins.expectedMint === mint || (pins.expectedMint === undefined && dollarMints.length === 0)
-  if (mint === undefined || !isPermitted) return undefined
+  if (mint === undefined || !(isListed || pins.expectedMint === mint)) return undefined
   const isQuoted = mint === quote.mint && !isListed
   const cost = { attoUsd, baseUnits: requiredBaseUnits }
   if (isQuoted && !payer.valuesTokens) return { mint, maxBaseUnits: requiredBaseUnits, cost }

@@ -133,7 +133,7 @@ async function expectedTerms(payer: Payer, request: PayableRequest, quote: Payab
     const terms = await termsIn(payer, quote, mint)
     if (terms !== undefined) return terms
   }
-  return own.length === 0 ? termsIn(payer, quote, quote.mint) : undefined
+  return undefined
 }
 
 /** Returns the URL of the service, which may include the base path of a gateway. */
