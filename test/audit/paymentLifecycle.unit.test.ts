@@ -23,6 +23,7 @@ import {
   released,
   ReplayedLedger,
   required,
+  reversal,
   served,
   settlement,
   split,
@@ -32,17 +33,7 @@ import {
 
 /* The rules of the auditor, event by event, on bodies written by hand. */
 
-const { mint, endpoint } = price
-
-function reversal(given: Fields = {}): Fields {
-  const amounts = {
-    unearnedBaseUnits: '0',
-    lostBaseUnits: String(owed),
-    overpaidBaseUnits: String(over),
-    burnOwedBaseUnits: '0',
-  }
-  return { reason: 'absent', finalizedSlot: 500, wallet, endpoint, ...exposed, ...amounts, ...given }
-}
+const { mint } = price
 
 function reverse(ledger: ReplayedLedger, given: Fields = {}, burned: Fields = tokensBurned): ReplayedLedger {
   return ledger.append(reference, ['PaymentReversed', reversal(given)], ['BurnReversed', burned])

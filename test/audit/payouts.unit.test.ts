@@ -7,12 +7,13 @@ import {
   type Fields,
   over,
   owed,
-  servedOwingBurn,
   price,
   reference,
   type ReplayedLedger,
   required,
+  reversal,
   served,
+  servedOwingBurn,
   signed,
   wallet,
 } from './replayedLedger.ts'
@@ -20,16 +21,6 @@ import {
 /* The rules of the auditor for tokens that leave the payment wallet: owed burns and payouts. */
 
 const { mint, endpoint } = price
-
-function reversal(given: Fields = {}): Fields {
-  const amounts = {
-    unearnedBaseUnits: '0',
-    lostBaseUnits: String(owed),
-    overpaidBaseUnits: String(over),
-    burnOwedBaseUnits: '0',
-  }
-  return { reason: 'absent', finalizedSlot: 500, wallet, endpoint, ...exposed, ...amounts, ...given }
-}
 
 describe('an owed burn', () => {
   const burnStream = `solana:${signed(9)}`

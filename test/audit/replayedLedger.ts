@@ -171,6 +171,12 @@ export const fulfilled: Fields = { ...attempt, orderDigest: 'ab', answerDigest: 
 export const allocated: Fields = { mint, parts: shares }
 export const failed: Fields = { ...attempt, reason: 'no_data', ...exposed }
 
+export function reversal(given: Fields = {}): Fields {
+  const lost = { lostBaseUnits: String(owed), overpaidBaseUnits: String(over) }
+  const amounts = { unearnedBaseUnits: '0', ...lost, burnOwedBaseUnits: '0' }
+  return { reason: 'absent', finalizedSlot: 500, wallet, endpoint, ...exposed, ...amounts, ...given }
+}
+
 export function paid(): ReplayedLedger {
   return listed().append(
     reference,

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { encodeBase58 } from '@tollbook/core/base58'
 import { createSignerClient } from '../../src/signer/signerClient.ts'
@@ -11,20 +11,26 @@ import { makeScratchDirectory } from '../support/scratchDirectory.ts'
 const address = encodeBase58(new Uint8Array(32).fill(7))
 const standing = JSON.stringify({ address, isOpen: true })
 
-/** A signer whose answers are given by the test. */
-async function openSilentSigner() {
+/** Starts a signer that answers as `listener` does. */
+async function openSigner(listener: RequestListener) {
   const socketPath = `${await makeScratchDirectory()}/signer.sock`
-  const waiting: ServerResponse[] = []
-  const server = createServer((_request, response) => {
-    waiting.push(response)
-    server.emit('asked')
-  })
+  const server = createServer(listener)
   server.listen(socketPath)
   await once(server, 'listening')
   afterFile(async () => {
     server.closeAllConnections()
     server.close()
     await once(server, 'close')
+  })
+  return { socketPath, server }
+}
+
+/** A signer whose answers are given by the test. */
+async function openSilentSigner() {
+  const waiting: ServerResponse[] = []
+  const { socketPath, server } = await openSigner((_request, response) => {
+    waiting.push(response)
+    server.emit('asked')
   })
   return { socketPath, waiting, asked: () => once(server, 'asked') }
 }
@@ -58,20 +64,12 @@ test('while a signer that did not answer is asked again, offers do not wait for 
 })
 
 test('a connection that the signer has closed, as it does when it restarts, fails no later question', async () => {
-  const socketPath = `${await makeScratchDirectory()}/signer.sock`
   const seen = new WeakSet<object>()
-  const server = createServer((request, response) => {
+  const { socketPath } = await openSigner((request, response) => {
     // The end of a connection can reach the client after it has sent its next question over it.
     if (seen.has(request.socket)) return void request.socket.destroy()
     seen.add(request.socket)
     return void response.end(JSON.stringify({ asOf: '2026-11-26T00:00:00.000000Z' }))
-  })
-  server.listen(socketPath)
-  await once(server, 'listening')
-  afterFile(async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
   })
   const client = createSignerClient({ address: { socketPath }, clock: { nowMs: Date.now, monotonicMs: () => 0 } })
   for (let question = 1; question <= 3; question++)
@@ -82,18 +80,10 @@ test('a connection that the signer has closed, as it does when it restarts, fail
 })
 
 test('a signer that fails has not said that a message was never signed', async () => {
-  const socketPath = `${await makeScratchDirectory()}/signer.sock`
   const answers = [500, 503, 413].map((status) => ({ status, text: JSON.stringify({ error: 'the journal is away' }) }))
-  const server = createServer((_request, response) => {
+  const { socketPath } = await openSigner((_request, response) => {
     const { status, text } = answers.shift() ?? { status: 404, text: JSON.stringify({ asOf: 'now' }) }
     response.writeHead(status).end(text)
-  })
-  server.listen(socketPath)
-  await once(server, 'listening')
-  afterFile(async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
   })
   const client = createSignerClient({ address: { socketPath }, clock: { nowMs: Date.now, monotonicMs: () => 0 } })
   const question = { digest: '0'.repeat(64), payer: addressOf(address) }
