@@ -59,11 +59,8 @@ const oneHome: readonly { readonly what: string; readonly pattern: RegExp; reado
     homes: fetchHomes,
   },
 ]
-/**
- * A bigint of one of these is an amount without its unit. Names end in the unit, or are the unit: `baseUnits`. A
- * `number` counts.
- */
-const unitLast = /(baseUnits|lamports|microUsd|attoUsd|usd|perMille|slot|epoch|^number)$/i
+/** Names of bigints end in one of these units, or are one. `liquidityUsd` is whole dollars, and a `number` counts. */
+const unitLast = /(baseUnits|lamports|microUsd|picoUsd|attoUsd|^liquidityUsd|perMille|slot|epoch|^number)$/i
 /** Files whose bigints are not money, or money of any unit: among them those whose functions divide it. */
 const otherBigints =
   /^packages\/(localnet\/|core\/src\/money\.ts|ledger\/src\/wire\.ts|audit\/src\/(rounding|tokenAccountAddress|copyRow)\.ts)/

@@ -6,6 +6,7 @@ import { ed25519Signer } from '@tollbook/core/ed25519'
 import { Fault } from '@tollbook/core/fault'
 import { divideRoundingDown, formatDecimal } from '@tollbook/core/money'
 import type { ReceiptSigningKey } from '../config.ts'
+import { usdDecimals } from '../pricing/priceList.ts'
 import { receiptKeyBytes, receiptKeyId } from '../settings/receiptKeys.ts'
 import { signClosing } from '../reports/closing/signClosing.ts'
 import type { Reports } from '../reports/reports.ts'
@@ -59,7 +60,7 @@ function tableText({ statement }: SignedClosing): string {
 const priceDecimals = 12
 
 function priceText({ priceMicroUsd, forBaseUnits }: NonNullable<ClosingStatement['closingPrice']>, decimals: number) {
-  const scaled = BigInt(priceMicroUsd) * 10n ** BigInt(decimals + priceDecimals - 6)
+  const scaled = BigInt(priceMicroUsd) * 10n ** BigInt(decimals + priceDecimals - usdDecimals)
   return formatDecimal(divideRoundingDown(scaled, BigInt(forBaseUnits)), priceDecimals)
 }
 

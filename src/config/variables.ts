@@ -4,6 +4,7 @@ import { isBase58Of32Bytes } from '@tollbook/core/base58'
 import { parseDecimal } from '@tollbook/core/money'
 import { hostNamePattern } from '../machine/hostEntry.ts'
 import type { ParsedList } from '../pricing/commaList.ts'
+import { usdDecimals } from '../pricing/priceList.ts'
 
 export type GivenVariables = Readonly<Record<string, string>>
 
@@ -97,14 +98,13 @@ export function onOff(standard: '0' | '1') {
     .transform((value) => value === '1')
 }
 
-const usdDecimals = 6
 // A billion dollars. The database counts in 64 bits, so a larger limit would fail at the first comparison there.
 const microUsdMax = 10n ** 15n
 
 /** Millionths of a US dollar. */
 export const usd = z.string().transform((value, context) => {
-  const amount = parseDecimal(value, usdDecimals)
-  if (amount !== undefined && amount <= microUsdMax) return amount
+  const microUsd = parseDecimal(value, usdDecimals)
+  if (microUsd !== undefined && microUsd <= microUsdMax) return microUsd
   context.addIssue('must be a decimal number of US dollars up to 1000000000, such as 0.05')
   return z.NEVER
 })

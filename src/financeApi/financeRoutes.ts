@@ -50,7 +50,7 @@ export function createFinanceRoutes(deps: FinanceRouteDeps): readonly FreeRoute[
   return [
     guarded('/api/finance/summary', (request) => serveSummary(deps, request)),
     ...reportNames.map((report) =>
-      guarded(`/api/finance/${report}`, (request) => serveReport(deps, report, request), rolesOf(report)),
+      guarded(`/api/finance/${report}`, (request) => serveReport(deps, report, request), readersOf(report)),
     ),
     guarded('/api/finance/payments/:reference', (request) => servePayment(deps, request), everyone),
     guarded('/api/finance/reconciliation', (request) => serveReconciliation(deps, request)),
@@ -77,7 +77,7 @@ function decisionRoute(deps: FinanceRouteDeps): FreeRoute {
 }
 
 /** Returns the roles that may read a report. Support may read the lists of payments and refunds, and no other. */
-function rolesOf(report: ReportName): readonly FinanceRole[] {
+function readersOf(report: ReportName): readonly FinanceRole[] {
   return report === 'payments' || report === 'refunds' ? everyone : ['finance', 'auditor']
 }
 

@@ -155,7 +155,7 @@ function describe(said: MarketReading | MissingReading): string {
   if ('why' in said) return `${said.source}: ${said.why}`
   const { source, tokenPriceAttoUsd, liquidityUsd } = said
   const price = formatDecimal(tokenPriceAttoUsd, tokenPriceDecimals)
-  return `${source}: ${price} USD, liquidity ${liquidityUsd ?? 'not told'}`
+  return `${source}: ${price} USD, liquidity ${liquidityUsd ?? 'unknown'}`
 }
 
 function remember({ log }: PriceJobDeps, state: State, trouble: string | undefined): void {

@@ -35,8 +35,8 @@ export interface TabProductDeps {
 
 // Each amount is a row of the price list, so that the audit verifies the price of a deposit like any other price.
 const denominationsUsd = [1, 5, 10, 20]
-const usdMicro = 1_000_000n
-const microOf = (wholeUsd: number) => BigInt(wholeUsd) * usdMicro
+const microUsdPerUsd = 1_000_000n
+const microOf = (wholeUsd: number) => BigInt(wholeUsd) * microUsdPerUsd
 const dayMs = 24 * 60 * 60 * 1000
 const daysMax = 90
 const daysByDefault = 30
