@@ -45,6 +45,15 @@ describe('one stream', () => {
     expect(first).toMatchObject({ outcome: 'appended', leaves, recordedAtMs: events[0]?.recordedAtMs })
   })
 
+  test('has its leaf hashes in a database that writes bytes as escapes', async () => {
+    const url = new URL(serviceUrl)
+    url.searchParams.set('options', '-c bytea_output=escape')
+    const stream = newSignature()
+    const appended = await openKernel(openPool(url.href, 1)).append(claim(stream))
+    const leaves = (await ledger.read(stream)).map(({ position, leafHash }) => ({ position, leafHash }))
+    expect(appended).toMatchObject({ outcome: 'appended', leaves })
+  })
+
   test('is taken over only when the lease has ended by the clock of the database (I3)', async () => {
     const stream = newSignature()
     const { leaseMs: _short, ...rest } = { ...claim(stream) }

@@ -193,7 +193,7 @@ function append(state: State, { values }: Statement): readonly object[] {
   const refusals = results.map((result) => (result.outcome === 'appended' ? null : refusalText(result)))
   const recordedAtMs = taken[0]?.recordedAtMs ?? atMs
   const hashes = taken.flatMap(({ leaves }) => leaves.map(({ leafHash }) => leafHash)).join('')
-  return [[recordedAtMs, before + 1, taken.length === items.length ? null : refusals, `\\x${hashes}`]]
+  return [[recordedAtMs, before + 1, taken.length === items.length ? null : refusals, hashes]]
 }
 
 /** In the order of a batch. `memoryLedger` decides before its promise resolves, so nothing comes between. */

@@ -6,10 +6,7 @@ import type { KnownHistory } from './history.ts'
 import { type AppendResult, type Item, plainRefusals, refused } from './item.ts'
 import { queryPrepared } from './queryPrepared.ts'
 
-/**
- * Appends a batch in one call. Leaf hashes are read as text, because text needs no buffers. The query fails if the
- * database does not continue the known history.
- */
+/** Appends a batch in one call. The query fails if the database does not continue the known history. */
 export async function appendBatch(
   runner: QueryRunner,
   batch: readonly Item[],
@@ -18,7 +15,7 @@ export async function appendBatch(
   const { name, text } = appendCall
   const values = appendValues(batch, known)
   const { rows } = await queryPrepared(runner, name, (statement) =>
-    runner.query<AppendRow>({ ...statement, text, values, rowMode: 'array', types: rawBytes }),
+    runner.query<AppendRow>({ ...statement, text, values, rowMode: 'array', types: numbers }),
   )
   return resultsOf(assertPresent(rows[0], 'an append returns one row'), batch)
 }
@@ -30,23 +27,17 @@ type AppendRow = [
   leafHashes: string | null,
 ]
 
-const { BYTEA, INT8 } = pg.types.builtins
-const rawBytes: pg.CustomTypesConfig = {
-  getTypeParser: (type) => {
-    if (type === BYTEA) return (text: string) => text
-    if (type === INT8) return Number
-    return pg.types.getTypeParser(type)
-  },
+const numbers: pg.CustomTypesConfig = {
+  getTypeParser: (type) => (type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type)),
 }
 
-const hexMark = '\\x'
 const leafHexLength = 64
 
 function resultsOf([recordedAtMs, firstPosition, refusals, leafHashes]: AppendRow, batch: readonly Item[]) {
   assert(firstPosition > 0, 'positions count from 1')
   assert(refusals === null || refusals.length === batch.length, 'an append judges each item')
   let position = firstPosition
-  let at = hexMark.length
+  let at = 0
   return batch.map(({ events }, index): AppendResult => {
     const refusal = refusals?.[index] ?? undefined
     if (refusal !== undefined) return refusedAs(refusal)

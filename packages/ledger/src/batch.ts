@@ -59,7 +59,7 @@ export const appendParameters = parameters.length
 /** The text does not depend on the batch, so that it can be a prepared statement. */
 export const appendCall = {
   name: 'ledger_append',
-  text: `select (extract(epoch from recorded_at) * 1000)::bigint, first_position, refusals, leaf_hashes
+  text: `select (extract(epoch from recorded_at) * 1000)::bigint, first_position, refusals, encode(leaf_hashes, 'hex')
     from ledger.append_batch(${parameters.join(', ')})`,
 }
 
