@@ -64,7 +64,7 @@ export interface BurnAccounts {
   readonly tokenAccount: Address
 }
 
-/** The bytes must come from `signBurn`. */
+/** Returns the accounts of a burn. The bytes must come from `signBurn`. */
 export function readBurnAccounts(bytes: Uint8Array): BurnAccounts {
   const { message } = assertPresent(decodeTransaction(bytes), 'the burn is a transaction')
   const at = (index: number | undefined) => readAddress(message.staticAccountKeys[index ?? -1]?.toBase58() ?? '')

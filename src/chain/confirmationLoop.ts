@@ -100,7 +100,10 @@ async function run(loop: Running): Promise<void> {
   }
 }
 
-/** Returns at most one slot, because a request that joins may be due after one slot. */
+/**
+ * Returns the time to the next query. It is at most the duration of one slot, because a request that joins may be due
+ * after one slot.
+ */
 function pauseMs({ clock, nodes, waiting }: Running): number {
   const nowMs = clock.monotonicMs()
   const nextMs = [...waiting].map(({ firstMs, deadlineMs }) => (firstMs > nowMs ? firstMs : deadlineMs))

@@ -4,7 +4,7 @@ import type { ChainNode } from './chainNode.ts'
 export interface NodeLimits {
   /** A node without a new slot for this many milliseconds counts as stalled. */
   readonly stillMs: number
-  /** A node that is further behind the best node leaves the rotation. */
+  /** Maximum of slots behind the best node. A node that is further behind leaves the rotation. */
   readonly lagSlotsMax: number
   /** Largest accepted difference in milliseconds between this machine's clock and the time of the newest block. */
   readonly clockSkewMaxMs: number
@@ -28,7 +28,7 @@ interface Judging {
   readonly isForeign: (node: ChainNode) => boolean
 }
 
-/** The lag counts from the best node that answers on our network. */
+/** Judges each node. The lag counts from the best node that answers on our network. */
 export function judgeNodes(nodes: readonly ChainNode[], judging: Judging): NodeStanding[] {
   const { nowMs, isForeign } = judging
   const ours = nodes.filter((node) => !isForeign(node) && node.failingSinceMs() === undefined)

@@ -117,14 +117,17 @@ function whyRefused(extension: ExtensionType): string | undefined {
   return refusedExtensions.get(extension) ?? `its extension ${extension} is not known to this program`
 }
 
-/** A part of each payment in the service token is burned, and both token programs refuse to burn wrapped SOL. */
+/**
+ * Explains why the token cannot be burned. A part of each payment in the service token is burned, and both token
+ * programs refuse to burn wrapped SOL.
+ */
 function whyUnburnable({ address }: Mint): string | undefined {
   return address.equals(NATIVE_MINT) || address.equals(NATIVE_MINT_2022)
     ? 'it is wrapped SOL, whose tokens cannot be burned'
     : undefined
 }
 
-/** A holder of a frozen account cannot pay until an authority thaws it. */
+/** Explains why new token accounts of the mint can neither pay nor be paid: each is frozen until an authority thaws it. */
 function whyFrozen(mint: Mint): string | undefined {
   return getDefaultAccountState(mint)?.state === AccountState.Frozen
     ? 'its new token accounts are frozen, so payers cannot pay and the payment wallet cannot be paid'

@@ -10,9 +10,9 @@ import { readSimulation, simulationJson, type RehearsalOutcome } from './simulat
 export interface Rehearsal extends Pick<SignedTransaction, 'bytes'>, SimulateOptions {}
 
 /**
- * One node decides if it reports acceptable effects or that the transaction has landed. A failure, or effects that are
- * not acceptable, count only if as many nodes reject the transaction as must agree. An unknown blockhash decides
- * nothing.
+ * Rehearses a transaction. One node decides if it reports acceptable effects or that the transaction has landed. A
+ * failure, or effects that are not acceptable, count only if as many nodes reject the transaction as must agree. An
+ * unknown blockhash decides nothing.
  */
 export async function rehearse(deps: RotationDeps, transaction: Rehearsal): Promise<Simulation> {
   const rejected: Simulation[] = []

@@ -27,8 +27,8 @@ export function createSolanaFinalityReader(deps: RotationDeps): FinalityReader {
 }
 
 /**
- * Each node is queried for the signatures that the previous nodes did not have. A missing status proves nothing,
- * because a node may lag. `findReversal` proves an absence.
+ * Finds the statuses of signatures. Each node is queried for the signatures that the previous nodes did not have. A
+ * missing status proves nothing, because a node may lag. `findReversal` proves an absence.
  */
 async function findStatuses(deps: RotationDeps, { signatures, searchHistory }: StatusQuestion): Promise<StatusAnswer> {
   const found = new Map<string, SignatureStatus>()

@@ -53,7 +53,7 @@ export function readSponsored(bytes: Uint8Array, policy: SponsorPolicy): Sponsor
   return typeof signed === 'string' ? signed : judgeSponsored(signed, policy)
 }
 
-/** No setting influences the result, so a transaction that was readable once stays readable. */
+/** Reads a transaction without any setting, so that a transaction that was readable once stays readable. */
 export function readPayerSigned(bytes: Uint8Array): PayerSigned | SponsorProblem {
   const transaction = decodeTransaction(bytes)
   if (transaction === undefined) return 'malformed'
@@ -72,8 +72,8 @@ export function readPayerSigned(bytes: Uint8Array): PayerSigned | SponsorProblem
 }
 
 /**
- * The result depends on the current policy, whose fee payer, mint and wallets may change. The result of
- * `readPayerSigned` does not.
+ * Judges a transaction by the current policy, whose fee payer, mint and wallets may change. The result of
+ * `readPayerSigned` does not depend on them.
  */
 export function judgeSponsored(signed: PayerSigned, policy: SponsorPolicy): SponsoredTransaction | SponsorProblem {
   const { message } = VersionedTransaction.deserialize(signed.bytes)

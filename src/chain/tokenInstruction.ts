@@ -76,8 +76,8 @@ function accountAt(accounts: readonly Address[], at: number | undefined): Addres
 }
 
 /**
- * The opening of an account states its owner. If the transaction also closes the account, no other record shows the
- * owner.
+ * Reads an instruction that opens a token account. It states the owner of the account. If the transaction also closes
+ * the account, no other record shows the owner.
  */
 function readOpening(accounts: readonly Address[], data: Uint8Array): TokenEffect | undefined {
   const [tokenAccount, mint, third] = accounts

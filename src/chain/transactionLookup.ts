@@ -55,7 +55,7 @@ export function createLookup(deps: LookupDeps): FindTransaction {
 async function find(search: Search, signature: Signature, options: FindOptions): Promise<Finding> {
   const { memory } = search
   const commitment = options.commitment ?? search.commitment
-  // Do not cache a result that may end a payment, because a wrong answer of one node would stay in the cache.
+  // Do not use the cache for a result that may end a payment, because a cached record comes from one node.
   if (options.isAgreed === true) return findAgreed(search, { signature, commitment })
   const key = `${signature} ${commitment}`
   const known = memory.found.get(key)
@@ -155,7 +155,10 @@ export async function readFrom(
   return refusalIsFault(callNode(search, node, question(query)))
 }
 
-/** As many nodes must return the same record as must agree to end a payment. */
+/**
+ * Finds a transaction that several nodes agree on. As many nodes must return the same record as must agree to end a
+ * payment.
+ */
 async function findAgreed(search: Search, query: Query): Promise<Finding> {
   const { nodes, log } = search
   const { agreeingMin } = nodes

@@ -27,7 +27,10 @@ export interface ParsedEffects {
   readonly memos: readonly string[]
 }
 
-/** Never reads the logs, because the newer token program does not even log "Instruction: Transfer". */
+/**
+ * Reads the effects of a transaction, but never from its logs, because the newer token program does not even log
+ * "Instruction: Transfer".
+ */
 export function parseEffects(raw: RawEffects): ParsedEffects {
   const effects = raw.calls.flatMap((call) => call.effects.map((effect) => ({ program: call.program, effect })))
   const bare = effects.map(({ effect }) => effect)

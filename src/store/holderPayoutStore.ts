@@ -14,7 +14,7 @@ export interface OpenHolderPayout {
   readonly paidBaseUnits: bigint
 }
 
-/** A mint has at most one open payout, because the database refuses a second. Undefined if no payout is open. */
+/** Reads the open payout of a mint. The database refuses a second one. Undefined if no payout is open. */
 export async function readOpenHolderPayout(database: Database, mint: string): Promise<OpenHolderPayout | undefined> {
   const rows = await readRows(database, 'the plan for holders')<{ body: Buffer; paid: string }>`
     select p.body, coalesce((
@@ -123,7 +123,7 @@ export async function readUnrecordedAttempts(database: Database): Promise<readon
 }
 
 /**
- * Called before the transaction is sent. False: another process has recorded a transaction for this part since
+ * Records a transaction before it is sent. False: another process has recorded a transaction for this part since
  * `replaced` was read, or has ended the plan for holders, so the caller must not send this one.
  */
 export async function recordAttempt(

@@ -3,8 +3,8 @@ import type { Database } from './database.ts'
 import { forgetSentAnswers } from './sentAnswers.ts'
 
 /**
- * Appends need the partition of their position, and quotes the partition of their day. Any instance may call this at
- * any time, because one session at a time adds partitions.
+ * Adds the partitions that the next appends and quotes need. Any instance may call this at any time, because one
+ * session at a time adds partitions.
  */
 export async function addPartitions(database: Database): Promise<void> {
   await sql`select ledger.add_partitions()`.execute(database)

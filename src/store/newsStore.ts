@@ -8,7 +8,7 @@ import { createNewsPolls, type NewsMark, type NewsPolls, sampleMark } from './ne
  */
 export interface NewsStore extends NewsPolls {
   keep(batch: NewsBatch): Promise<number>
-  /** Newest first, unless the page starts with the oldest. */
+  /** Returns the newest articles first, unless the page starts with the oldest. */
   find(question: NewsQuestion): Promise<readonly StoredArticle[]>
   summary(): Promise<NewsSummary>
   forgetOld(): Promise<void>

@@ -20,7 +20,7 @@ export function itemEvent<Event extends AnyEvent>(
   return { kind: event.kind, schemaVersion, effectiveAtMs, body, postings: codec.postingsOf(event) }
 }
 
-/** The item is encoded once, so a retry sends the same bytes. */
+/** Encodes the change once, so that a retry sends the same bytes. */
 export function paymentItem(change: PaymentChange): Item {
   const { reference, before, step, events, answerJson } = change
   const keys = keysOf(change)
@@ -107,7 +107,7 @@ function sponsoredKeys({ message, ...order }: NonNullable<PaymentChange['sponsor
   ]
 }
 
-/** All payments for one order share this prefix, so one range scan finds them. */
+/** Returns the prefix that all payments for one order share, so that one range scan finds them. */
 export function sponsoredOrderPrefix({ wallet, orderDigest }: SponsoredOrder): Buffer {
   return Buffer.from(sha256(`${wallet} ${orderDigest}`))
 }

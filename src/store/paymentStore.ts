@@ -127,7 +127,7 @@ interface Question {
   readonly values: readonly unknown[]
 }
 
-/** Each connection prepares the statement once, so later requests skip its parsing. */
+/** Runs a prepared query. Each connection prepares the statement once, so later requests skip its parsing. */
 async function ask<Row extends QueryResultRow>(
   pool: QueryRunner,
   { name, what, text, values }: Question,
@@ -342,7 +342,7 @@ function findDeliveryTo(recorded: readonly RecordedEvent[], orderDigest: string)
   return { attemptId, position, leafHash, recordedAtMs }
 }
 
-/** For a delivery on a tab, the debit states the attempt and the order. */
+/** Finds the delivery of a payment. On a tab, the debit states its attempt and its order. */
 function deliveryOf(recorded: readonly RecordedEvent[]) {
   const found = recorded.find(({ kind }) => kind === 'RequestFulfilled' || kind === 'TabCaptured')
   if (found === undefined) return undefined

@@ -76,8 +76,8 @@ function debtOf({ account, baseUnits }: Debt): Debt {
 }
 
 /**
- * A wallet that an earlier payout of this mint has paid had a token account at that time. No second account is opened
- * for it, because a wallet keeps the rent of an account that it closes (decision 0045).
+ * Finds the wallets that earlier payouts of this mint have paid. They had a token account at that time. No second
+ * account is opened for them, because a wallet keeps the rent of an account that it closes (decision 0045).
  */
 export async function findPaidWallets(
   database: Database,
@@ -154,7 +154,7 @@ export type PayoutOutcome =
   | { readonly outcome: 'recorded'; readonly position: number; readonly leafHash: string }
   | { readonly outcome: 'more_than_owed' }
 
-/** The call is idempotent, so the caller may repeat it after a lost answer. */
+/** Records a payout. The call is idempotent, so the caller may repeat it after a lost answer. */
 export async function recordPayout(
   database: Database,
   event: DistributionPaid,

@@ -30,7 +30,7 @@ export interface QuoteStorage {
   readonly oldestDays: number
 }
 
-/** The table grows without a bound if the retention job does not run, so a metric shows its size. */
+/** Reads the size of the quotes for a metric, because the table grows without a bound if the retention job does not run. */
 export async function readQuoteStorage(database: Database): Promise<QuoteStorage> {
   const { bytes, oldest_days: oldestDays } = await assertRow(database, 'the size of the quotes')<{
     bytes: number

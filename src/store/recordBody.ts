@@ -27,7 +27,10 @@ interface Row {
   readonly leaf_hash: Buffer | null
 }
 
-/** The call is idempotent, so the caller may repeat it after a lost answer. */
+/**
+ * Records events for a writer other than the service. The call is idempotent, so the caller may repeat it after a lost
+ * answer.
+ */
 export async function recordBody(database: Database, recording: Recording): Promise<RecordedBody> {
   const { refusal, seq, leaf_hash: leaf } = await call(database, recording)
   if (refusal !== null) return { refusal }

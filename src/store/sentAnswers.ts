@@ -91,7 +91,7 @@ async function recordSent({ database, repeatMs }: SentAnswersDeps, batch: readon
 
 type MarkDeps = Pick<SentAnswersDeps, 'database' | 'repeatMs'>
 
-/** `ledger.mark_notes` also deletes the answers that may no longer be sent again, so call it without ids. */
+/** Deletes answers that may no longer be sent again. Each call of `ledger.mark_notes` does so, even without ids. */
 export async function forgetSentAnswers(deps: MarkDeps): Promise<void> {
   await markNotes(deps, byteaArray([]))
 }

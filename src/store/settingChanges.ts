@@ -21,7 +21,7 @@ export async function openSettingChanges({ databaseUrl, log }: SettingChangesOpt
   const database = await openFitting(options, 'OPERATOR_DATABASE_URL')
   return {
     versions: (names: readonly string[]) => readVersions(database, names),
-    /** On the clock of the database, because this clock also dates the events. */
+    /** Current time by the clock of the database, because this clock also dates the events. */
     nowMs: () => readDatabaseClockMs(database),
     /** Undefined if another change took the version number first. */
     change: (decision: SettingDecision<SettingChanged>) => changeSetting(database, decision),

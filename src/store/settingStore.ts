@@ -88,7 +88,10 @@ async function findSetting(database: Database, name: string, atMs: number): Prom
   return rows[0] === undefined ? undefined : settingOf(rows[0].body)
 }
 
-/** A name that ends with `/` selects all names that begin with it. A name without versions has an empty list. */
+/**
+ * Reads the versions of settings. A name that ends with `/` selects all names that begin with it. A name without
+ * versions has an empty list.
+ */
 export async function readVersions(database: Database, names: readonly string[]): Promise<SettingVersions> {
   if (names.length === 0) return new Map()
   const prefixes = names.filter((name) => name.endsWith('/')).map((prefix) => `${prefix}%`)

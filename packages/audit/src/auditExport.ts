@@ -8,7 +8,10 @@ import { reportUnknownKinds } from './unknownKinds.ts'
 // progress.
 const blockEvents = 1_000
 
-/** An export has only events, so there are no stored postings, accounts or streams to compare with the derived ones. */
+/**
+ * Audits an export. It has only events, so there are no stored postings, accounts or streams to compare with the
+ * derived ones.
+ */
 export async function auditExport(file: ExportSource, { replay, run, checkpoints, chain }: AuditParts): Promise<void> {
   const { head } = file
   if (head.fromPosition !== 1) {

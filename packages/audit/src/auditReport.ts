@@ -41,7 +41,7 @@ export interface AuditReport {
   readonly durationMs: number
 }
 
-/** Exit codes of the command. A script can distinguish the verdicts, which are the codes 3 to 7. */
+/** Exit codes of the command. The codes 0 and 3 to 7 state the verdict, so that a script can distinguish the verdicts. */
 export const auditExitCodes = {
   holds: 0,
   failed: 1,

@@ -11,7 +11,7 @@ export const eventsQuery = (afterPosition: number): string =>
   `select seq, stream, version, schema_version, recorded_at, effective_at, kind, debits, credits, amounts, body, leaf_hash
    from ledger.events where seq > ${afterPosition} order by seq`
 
-/** The event uses the row's buffer, so that the body is not copied. */
+/** Reads the events in a block. Each event uses the row's buffer, so that the body is not copied. */
 export function readEventBlock(block: CopyBlock, accounts: AccountsByNumber, onEvent: (event: RawEvent) => void): void {
   readBlock(block, (row) => {
     const [position, stream, version, schemaVersion] = [row.int64(), row.int64(), row.int32(), row.int16()]

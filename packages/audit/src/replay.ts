@@ -101,8 +101,8 @@ export class Replay implements ReplayedLedger {
   }
 
   /**
-   * An append that exceeds a limit of an account is refused, so the last balance is within the limits. Called only if
-   * no other finding explains the balance.
+   * Compares the last balance with the limits of its account, because an append that exceeds a limit is refused. Called
+   * only if no other finding explains the balance.
    */
   #judgeLimits({ account, balanceBaseUnits, uptoPosition: position }: AccountTotals): void {
     const { floor = null, ceiling = null } = classOf(account) ?? {}

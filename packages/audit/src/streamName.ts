@@ -2,13 +2,13 @@ import { base58 } from '@scure/base'
 
 /*
  * Names of streams. Event bodies use a text. The table `ledger.streams` uses an id: one byte for the space, then a key.
- * Solana signatures have space 1, so each transaction has only one stream, even if it matches several kinds.
+ * A transaction has one stream in space 1. Tokens of a second mint that arrive in it have another stream.
  */
 
 const solanaPrefix = 'solana:'
 const solanaForm = /^solana:[1-9A-HJ-NP-Za-km-z]{64,88}$/
 
-/** Payments, payouts and burns share one space, so that each transaction has only one stream. */
+/** Payments, payouts and burns share one space, so that a transaction counts as only one of them. */
 export const solanaId = {
   space: 1,
   idBytes: 64,

@@ -21,8 +21,7 @@ const memoPrograms = new Set([
   'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
   'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
 ])
-// Programs whose usual instructions move no tokens. Other programs are not listed, because they may call a token
-// program.
+// Programs whose usual instructions move no tokens. Any other program may call a token program to move tokens.
 const quietPrograms = new Set([
   '11111111111111111111111111111111',
   'ComputeBudget111111111111111111111111111111',

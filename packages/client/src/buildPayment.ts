@@ -59,7 +59,7 @@ function memoFor({ quote }: PaymentPlan, form: ProofForm): string {
   return form === 'bound' ? quote.memo : nonceMemo()
 }
 
-/** Without a random memo, two equal payments with the same blockhash would be one transaction. */
+/** Returns a random memo. Without it, two equal payments with the same blockhash would be one transaction. */
 export function nonceMemo(): string {
   return `nonce:${randomToken()}`
 }

@@ -32,7 +32,10 @@ export interface PresentedProof extends StreamProof {
   readonly confirmed: boolean
 }
 
-/** In doubt the verdict is not `unspent`, because the caller could then present the payment for another request. */
+/**
+ * Judges what an answer says about the payment. In doubt the verdict is not `unspent`, because the caller could then
+ * present the payment for another request.
+ */
 export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerVerdict {
   const { status } = answer
   if (status >= 200 && status <= 299)

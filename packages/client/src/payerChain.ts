@@ -143,7 +143,10 @@ async function readMint(rpc: SolanaRpc, account: AccountJson): Promise<MintFacts
   return transferFee === undefined ? facts : { ...facts, transferFee: await feesOf(rpc, transferFee) }
 }
 
-/** A new fee begins two epochs after it was set. Until then the older fee applies. */
+/**
+ * Returns the fee that applies now, and an upper bound of both fees. A new fee begins two epochs after it was set.
+ * Until then the older fee applies.
+ */
 async function feesOf(
   rpc: SolanaRpc,
   { older, newer, newerEpoch }: ScheduledFee,

@@ -27,7 +27,7 @@ export function createRentGuard(chain: Pick<PayerChain, 'findStatus' | 'finalize
       const message = `its token account ${quote.paymentTokenAccount} does not exist, and the rent of one account is paid once`
       return quoteProblem('token_account_missing', message)
     },
-    /** Call it when the call of a signed payment has ended, with any outcome. */
+    /** Call this after each call that signed a payment, whatever the outcome. */
     ended({ createsTokenAccount }: PaymentPlan, payment: PendingPayment): void {
       if (createsTokenAccount) ended.push(payment)
     },

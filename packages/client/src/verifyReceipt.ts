@@ -82,8 +82,8 @@ export async function verifyReceipt({ receipt, keys, expected = {} }: ReceiptQue
 }
 
 /**
- * A key signs only within its period. A receipt from an earlier period is signed again by a newer key, and states the
- * time in `reissuedAt`.
+ * Checks the times of the receipt. The key must have been valid when it signed. A receipt from an earlier period is
+ * signed again by a newer key, and states the time in `reissuedAt`.
  */
 function checkPeriod({ issuedAt, reissuedAt }: VerifiedReceipt, key: KeyWithId): ReceiptVerdict | undefined {
   const signedAt = reissuedAt ?? issuedAt
@@ -151,7 +151,7 @@ function checkAmounts(receipt: VerifiedReceipt, burnPercent: number | undefined)
   return isScaled ? undefined : invalid('amounts_wrong', 'requiredTokens and requiredBaseUnits are not one amount')
 }
 
-/** Nothing of a payment in dollars is burned. The treasury gets the share of the burn instead. */
+/** Returns the split of a payment in dollars. Nothing is burned, and the treasury gets the share of the burn instead. */
 function dollarSplitOf({ burn = '0%', ...shares }: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const treasuryPerMille = (perMilleOf(shares['treasury'] ?? '0%') ?? 0n) + (perMilleOf(burn) ?? 0n)
   return { ...shares, treasury: `${formatDecimal(treasuryPerMille, 1)}%`, burn: '0%' }

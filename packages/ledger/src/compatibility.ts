@@ -11,8 +11,8 @@ export function namesAhead(program: readonly NumberedMigration[], applied: Itera
 }
 
 /**
- * Newer releases only add numbers, so an unknown migration with a number of this program comes from a commit before the
- * first release. Undefined if a release can read the database.
+ * Explains why no release can read the database. Newer releases only add numbers, so an unknown migration with a number
+ * of this program comes from a commit before the first release. Undefined if there is no such migration.
  */
 export function whyUnreadable(program: readonly NumberedMigration[], ahead: readonly string[]): string | undefined {
   const foreign = ahead.find((name) => numberOf(name) <= lastNumber(program))
@@ -20,7 +20,10 @@ export function whyUnreadable(program: readonly NumberedMigration[], ahead: read
   return `the database was made before the first release (it has the migration ${foreign}), and no release reads it: use an empty database, and in local mode another TOLLBOOK_HOME`
 }
 
-/** `oldestProgram` is the number of the last migration of the oldest accepted program. */
+/**
+ * True if the database accepts this program. `oldestProgram` is the number of the last migration of the oldest accepted
+ * program.
+ */
 export function takesProgram(program: readonly NumberedMigration[], oldestProgram: number | undefined): boolean {
   return oldestProgram !== undefined && lastNumber(program) >= oldestProgram
 }

@@ -26,7 +26,10 @@ export function createReadQueue(pool: QueryRunner): Pick<BatchQueue<Uint8Array, 
   })
 }
 
-/** If the batch fails, each stream is read alone, so that an unreadable stream fails alone. */
+/**
+ * Reads the streams of a batch in one query. If it fails, each stream is read alone, so that an unreadable stream fails
+ * alone.
+ */
 async function readBatch(
   pool: QueryRunner,
   batch: readonly Uint8Array[],

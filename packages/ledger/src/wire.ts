@@ -15,7 +15,7 @@ const headerBytes = 20
 const lengthBytes = 4
 const nullLength = -1
 
-/** `start` is the offset of the first element. */
+/** Allocates an array and writes its header. `start` is the offset of the first element. */
 function open(type: ElementType, count: number, elementBytes: number): { array: Buffer; start: number } {
   const start = count === 0 ? emptyHeaderBytes : headerBytes
   const array = Buffer.allocUnsafe(start + elementBytes)

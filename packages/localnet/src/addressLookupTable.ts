@@ -29,7 +29,10 @@ export function loadAddresses(message: Message, read: ReadAccount): LoadedAddres
   return { writable, readonly }
 }
 
-/** The checks have the order of the runtime, so that preflight and simulation return the same error. */
+/**
+ * Returns the addresses in the table. The checks have the order of the runtime, so that preflight and simulation return
+ * the same error.
+ */
 function tableAddresses(lookup: AddressTableLookup, read: ReadAccount): readonly Uint8Array[] | LookupFailure {
   const account = read(lookup.table)
   if (account === undefined) return 'AddressLookupTableNotFound'

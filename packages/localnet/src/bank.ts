@@ -155,8 +155,8 @@ export class Bank {
   }
 
   /**
-   * If no fee was charged, for example because the payer does not exist, nothing is recorded, as if a leader had
-   * dropped the transaction. A failed transaction that paid a fee is recorded.
+   * Executes the transaction, and records it if a fee was charged, even if it failed. Without a fee, for example
+   * because the payer does not exist, nothing is recorded, as if a leader had dropped the transaction.
    */
   execute(transaction: ResolvedTransaction, verifySignatures: boolean): TransactionError | null {
     assert(this.refusal(transaction, this.slots.current) === undefined, 'only a transaction that may land is executed')
@@ -283,13 +283,13 @@ export class Bank {
     }
   }
 
-  /** Whole seconds, because this is the block time of the slot's transactions. */
+  /** Notes the time of the current slot in whole seconds, because this is the block time of its transactions. */
   #noteSlot(): void {
     this.#slotTimes.set(this.slots.current, Math.floor(this.#clock.nowMs() / 1_000))
     this.#slotTimes.delete(this.slots.current - slotTimesMax)
   }
 
-  /** Later points belong to the part of the chain that is dropped. */
+  /** Forgets the later points, because they belong to the part of the chain that is dropped. */
   #forgetForksAfter(point: ForkPoint): void {
     let found = false
     for (const each of this.#forks.keys()) {

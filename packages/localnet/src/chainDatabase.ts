@@ -25,8 +25,8 @@ export interface Program {
 
 /**
  * A chain in SQLite, in memory or in a file. In a file, all data survives a `kill -9` once the call returns. A power
- * failure may lose the last seconds, because a chain for development does not need an fsync for each transaction. To
- * drop a fork, the rows from a position on are deleted.
+ * failure may lose the last seconds, which is acceptable for a chain for development and saves an fsync for each
+ * transaction. To drop a fork, the rows from a position on are deleted.
  */
 export class ChainDatabase {
   readonly genesis: Genesis

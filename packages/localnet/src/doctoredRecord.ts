@@ -30,7 +30,7 @@ export function scaledRecord(record: TransactionRecord, percent: number): Transa
   return { ...scaled, after: { ...record.after, tokens } }
 }
 
-/** The false record has an error and moves no tokens. Its message and its balances in SOL are unchanged. */
+/** Returns a false record, which has an error and moves no tokens. Its message and its balances in SOL are unchanged. */
 export function failedRecord(record: TransactionRecord): TransactionRecord {
   const outcome = { ...record.outcome, error: claimedError, innerInstructions: [] }
   return { ...record, outcome, after: { ...record.after, tokens: record.before.tokens } }

@@ -15,7 +15,7 @@ export interface ListeningServer {
   readonly port: number
 }
 
-/** `POST /` takes JSON-RPC, and `GET /health` returns ok. */
+/** Serves JSON-RPC by POST, and `GET /health`. */
 export async function listenHttp(options: HttpServerOptions): Promise<ListeningServer> {
   const server = createServer((request, response) => {
     // The promise rejects only if the connection is closed, so the client cannot receive the error.
@@ -26,8 +26,8 @@ export async function listenHttp(options: HttpServerOptions): Promise<ListeningS
 }
 
 /**
- * The system chooses the port if 0 is requested. Throws a `Fault` if it cannot listen, for example because the port is
- * in use.
+ * Starts to listen, and returns the port. The system chooses the port if 0 is requested. Throws a `Fault` if it cannot
+ * listen, for example because the port is in use.
  */
 export async function listen(
   server: Server,
@@ -55,7 +55,7 @@ function portOf(address: AddressInfo | string | null): number {
   throw new Fault('a server on TCP has a port', { retryable: false })
 }
 
-/** Error texts are those of real nodes, because some clients show them to people. */
+/** Answers a request. Error texts are those of real nodes, because some clients show them to people. */
 async function respond(options: HttpServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   // Allow every origin, as nodes do, because wallets in browsers are clients too.
   response.setHeader('access-control-allow-origin', '*')

@@ -54,7 +54,7 @@ export function chargedLamports(before: Balances, after: Balances): bigint {
   return sum(before) - sum(after)
 }
 
-/** The decimals are not cached, because the transaction itself may create the mint. */
+/** Reads the decimals without a cache, because the transaction itself may create the mint. */
 function decimalsOf(mint: Uint8Array, read: ReadAccount): number | undefined {
   const state = read(mint)
   return state === undefined ? undefined : parseMint(state)?.decimals

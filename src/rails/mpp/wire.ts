@@ -58,7 +58,7 @@ export function encodeJson(content: Json): string {
   return encodeText(canonicalJson(content))
 }
 
-/** `json` must already be canonical. */
+/** Encodes JSON that is already canonical. */
 export function encodeText(json: string): string {
   return toBase64Url(utf8Bytes(json))
 }
@@ -95,12 +95,15 @@ export function readCredential(header: string): Credential | undefined {
   return { ...credential.data, secret, priceList: Number(priceList) }
 }
 
-/** Also true for an unreadable credential. The header can contain several schemes. */
+/** True if the header contains the scheme, even with an unreadable credential. The header can contain several schemes. */
 export function namesScheme(header: string): boolean {
   return /(?:^|,)[ \t]*payment(?:[ \t]|$)/i.test(header)
 }
 
-/** Only a JSON object after the scheme is a credential. Any other value counts as a request for a challenge. */
+/**
+ * True if the text after the scheme begins like a JSON object in base64url. Any other text counts as a request for a
+ * challenge.
+ */
 export function bringsCredential(header: string): boolean {
   // In base64url, text that starts with `{` (0x7b) starts with `e`, then with one of the 16 characters whose first two
   // bits are 11.

@@ -41,7 +41,7 @@ export interface PriceRule {
   readonly recallPrice?: (question: PriceQuestion) => ChosenPrice | undefined
 }
 
-/** A caller who pays this price pays enough, even if a cheaper quote is open. */
+/** Returns the price of an open quote in memory. A caller who pays it pays enough, even if a cheaper quote is open. */
 export function recallPrice(
   { ledger, quoteGraceMs: graceMs }: PriceDeps,
   { order, memo, landedAtMs, landedSlot }: PriceQuestion,

@@ -25,7 +25,10 @@ export interface SponsoredDeps
     Omit<FirstPresentationDeps, 'chain'>,
     WithDollars {
   readonly acceptedTerms?: (landedAtMs: number, mint?: Address) => readonly PaymentTerms[]
-  /** Returns the terms of a dollar that the service no longer accepts, because it has sent payments in this dollar. */
+  /**
+   * Returns the terms of a dollar token that the service no longer accepts. It must still settle payments in this token
+   * that it has sent.
+   */
   readonly formerTerms?: (mint: Address) => PaymentTerms | undefined
   readonly ledger: ListPriceDeps['ledger'] & SponsoredSettleDeps['ledger']
 }

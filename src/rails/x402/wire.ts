@@ -16,8 +16,8 @@ export const x402Version = 2
 // 4 kB. Node accepts 16 kB of headers in total.
 const charactersMax = 12_288
 
-// Maximum number of a price list. The ledger stores the number in 32 bits, so a larger number would cause a database
-// fault. MPP also allows nine digits.
+// Maximum number of a price list: nine digits, as in MPP. The ledger stores the number in 32 bits, so a number with ten
+// digits could cause a database fault.
 const priceListMax = 999_999_999
 
 // Schema of a payment with the repeated offer. Unknown members are allowed, because the client repeats the whole offer.

@@ -4,7 +4,7 @@ import type { PaymentNote } from '../walletWire.ts'
 
 /** Payments stay open until their answers are written to the host. */
 export interface Deliveries {
-  /** The payment is closed once the answer to this request is written. */
+  /** Notes the payment of a request, which is closed once the answer to this request is written. */
   add(request: RequestId, payment: PaymentNote | undefined): void
 }
 

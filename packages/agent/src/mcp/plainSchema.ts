@@ -43,7 +43,10 @@ export interface SchemaPlace {
   readonly read: { size: number }
 }
 
-/** A schema that is too deep, too large or invalid becomes empty, which accepts any value. */
+/**
+ * Reduces a schema to its structure. A schema that is too deep, too large or invalid becomes empty, which accepts any
+ * value.
+ */
 export function plainSchema(schema: unknown, place: SchemaPlace, depth = 0): PlainSchema {
   const { document, read } = place
   const isRoom = depth <= depthMax && read.size < sizeMax

@@ -15,7 +15,7 @@ export interface HostTools {
 
 const documentBytesMax = 4 * 1024 * 1024
 
-/** A host without an OpenAPI document has no typed tools. */
+/** Reads the typed tools of the hosts. A host without an OpenAPI document has none. */
 export async function readHostTools(wallet: WalletClient, { hosts }: Policy): Promise<readonly HostTools[]> {
   const listed = Object.entries(hosts).filter(([, { tools }]) => tools)
   return Promise.all(

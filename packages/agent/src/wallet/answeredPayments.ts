@@ -8,7 +8,7 @@ export interface AnsweredPayments {
   readonly store: PaymentStore
   /** Call it when the front end has received the whole answer. */
   received(signature: string): Promise<void>
-  /** The next equal request may then take the payment, because the wallet has sent the answer or cannot send it. */
+  /** Lets the next equal request take the payment, because the wallet has sent the answer or cannot send it. */
   release(signature: string): void
 }
 

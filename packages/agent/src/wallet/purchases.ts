@@ -117,8 +117,8 @@ export function createPurchases(deps: PurchasesDeps): Purchases {
 }
 
 /**
- * Requires an http or https URL of a listed host, without a user name. Compares hosts in the form that the URL parser
- * writes.
+ * Requires an http or https URL of a listed host, without a user name or a password. Compares hosts in the form that
+ * the URL parser writes.
  */
 function requireListed(text: string, { hosts }: Policy): URL {
   if (!URL.canParse(text)) throw new WalletRefusal('URL_REFUSED', 'the URL is not absolute')
@@ -209,7 +209,10 @@ function bodyOf({ bodyBase64 = '' }: FetchOrder): Buffer<ArrayBuffer> {
   return Buffer.from(bodyBase64, 'base64')
 }
 
-/** Once the payment is signed, the call continues without its front end, so that the paid answer is kept. */
+/**
+ * Returns a signal that cannot abort after the payment is signed. The call then continues without its front end, so
+ * that the paid answer is kept.
+ */
 function untilSigned(call: PurchaseCall, signal: AbortSignal): AbortSignal {
   const stop = new AbortController()
   signal.addEventListener('abort', () => {

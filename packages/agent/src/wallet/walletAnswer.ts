@@ -20,7 +20,10 @@ const dropped = new Set([
   paymentHeader,
 ])
 
-/** The payment is in a header, so that the body stays that of the service and can be streamed. */
+/**
+ * Sends the answer of the service. The payment is in a header, so that the body stays that of the service and can be
+ * streamed.
+ */
 export async function sendPurchase(
   response: ServerResponse,
   { response: answer, payment, cost }: Purchase,

@@ -110,7 +110,7 @@ export function bodyOf<K extends string, S extends z.core.$ZodLooseShape>(kind: 
 
 export type EventEntry = readonly [name: string, read: ReadBody]
 
-/** The name of the entry is the `kind` in the body's schema, so that the two cannot differ. */
+/** Returns the entry of an event. Its name is the `kind` in the body's schema, so that the two cannot differ. */
 export function eventOf<E extends EventHead>(
   body: z.ZodType<E> & { readonly shape: { readonly kind: { readonly value: string } } },
   rules: EventRules<E> = {},

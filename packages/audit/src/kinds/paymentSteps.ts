@@ -106,7 +106,10 @@ function release(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'Answer
   return beforeAndAfterFinality('release', { states: [from, 'released'], events: [event], moves: [unexpose] })
 }
 
-/** A refund is due only when the payment is final, because the chain may drop the payment before. */
+/**
+ * Declares the steps after the last attempt has failed. A refund is due only when the payment is final, because the
+ * chain may drop the payment before.
+ */
 function exhaust(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'AnswerBroken'): readonly DeclaredStep[] {
   const events = [event, 'AttemptsExhausted']
   return [
@@ -119,7 +122,7 @@ function exhaust(from: 'claimed' | 'streaming', event: 'RequestFailed' | 'Answer
   ]
 }
 
-/** The database clock decides whether the lease has expired. */
+/** Declares the steps after the lease has expired. The database clock decides when this is the case. */
 function expire(from: 'claimed' | 'streaming'): readonly DeclaredStep[] {
   return [...release(from, 'RequestFailed'), ...exhaust(from, 'RequestFailed')].map((ending) => {
     return { ...ending, step: 'payment.expire', isAfterLease: true }

@@ -131,8 +131,8 @@ class DepositOpen extends PayerFault {
   }
 }
 
-// Time after which an unlanded deposit can no longer land. It exceeds the two minutes of a blockhash, because clocks
-// differ.
+// Time after which an unlanded deposit can no longer land. It is much longer than the minute of a blockhash, because
+// clocks differ.
 const landsMostMs = 10 * 60 * 1000
 
 /**

@@ -13,8 +13,9 @@ export interface DebitTerms {
 const oneDollarAttoUsd = 10n ** BigInt(attoUsdScale)
 
 /**
- * A tab in the quoted token pays the quoted tokens, and a tab in dollars pays the price in dollars. Undefined if the
- * payer does not permit the mint, or if its decimals or value are not as expected.
+ * Returns the terms of a debit in this mint. A tab in the quoted token pays the quoted tokens, and a tab in dollars
+ * pays the price in dollars. Undefined if the payer does not permit the mint, or if its decimals or value are not as
+ * expected.
  */
 export async function termsIn(payer: Payer, quote: PayableQuote, text: string): Promise<DebitTerms | undefined> {
   const { pins, dollarMints, worth, chain } = payer

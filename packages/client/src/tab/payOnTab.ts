@@ -156,8 +156,8 @@ interface DebitOrder {
 }
 
 /**
- * Nothing was charged if a reason or an error is returned. Throws a refusal that follows a lost answer, because the
- * lost request may still arrive. Another payment could then pay the order twice.
+ * Presents a debit. If a reason or an error is returned, nothing was charged. Throws a refusal that follows a lost
+ * answer, because the lost request may still arrive. Another payment could then pay the order twice.
  */
 async function presentDebit(
   payer: Payer,

@@ -62,8 +62,8 @@ export interface DebitQuestion {
 const validMs = 60_000
 
 /**
- * The debit costs 0, because the limits already counted the deposit. A service charges one number of a tab once, also
- * after a lost answer.
+ * Signs a debit. It costs 0, because the limits already counted the deposit. A service charges one number of a tab
+ * once, also after a lost answer.
  */
 export function signDebit({ record, request, signed, ...terms }: DebitQuestion): PendingPayment {
   const { idempotencyKey, maxBaseUnits, nowMs } = terms

@@ -22,7 +22,7 @@ const keyMember = 'tollbook/idempotency-key'
 // again.
 const perCall = new Set(['progressToken', 'traceparent', 'tracestate', 'baggage'])
 
-/** For a tool call, the response contains the result as a JSON-RPC message with the caller's id. */
+/** Pays for the request. For a tool call, the response contains the result as a JSON-RPC message with the caller's id. */
 export async function payToolCall(request: PayableRequest, pay: Pay): Promise<Response> {
   const { method, bodyBase64 = '', headers } = request.content
   const text = method === 'POST' ? utf8Text(readBase64(bodyBase64) ?? new Uint8Array()) : ''

@@ -62,7 +62,7 @@ function epochInfo(node: ChainNode, slot: number) {
   }
 }
 
-/** At an older commitment, the hash is valid for fewer further slots. */
+/** Returns the blockhash of the slot. At an older commitment, it is valid for fewer further slots. */
 export function blockhashJson({ bank: { slots } }: ChainNode, slot: number) {
   return { blockhash: slots.blockhashOf(slot), lastValidBlockHeight: slot + slots.blockhashSlots }
 }

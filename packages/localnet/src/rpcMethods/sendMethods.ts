@@ -85,12 +85,15 @@ export function resolveOrRefuse(
   throw invalidParams(`invalid transaction: ${describeTransactionError(resolved)}`)
 }
 
-/** Without preflight, a real node would silently drop the transaction, but an error is more useful to client developers. */
+/**
+ * Returns an error for an invalid signature. Without preflight, a real node would silently drop the transaction, but an
+ * error is more useful to client developers.
+ */
 export function signatureFailure(): RpcError {
   return new RpcError(rpcErrorCodes.signatureVerificationFailure, 'Transaction signature verification failure')
 }
 
-/** web3.js copies the logs in `data` into `SendTransactionError`. */
+/** Returns the error of a failed preflight. web3.js copies the logs in `data` into `SendTransactionError`. */
 function preflightFailure(outcome: ExecutionOutcome): RpcError {
   const error = assertPresent(outcome.error, 'a failure has an error')
   const message = `Transaction simulation failed: ${describeTransactionError(error)}`
