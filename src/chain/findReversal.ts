@@ -24,8 +24,8 @@ export async function findReversal(deps: RotationDeps, question: ReversalQuestio
 }
 
 /**
- * Undefined if the node is uncertain: the payment may still land, the node has pruned those blocks, or its finalized
- * chain has the payment as recorded.
+ * Undefined if the node does not show a reversal: the payment may still land, the node has pruned those blocks, or its
+ * finalized chain has the payment as recorded.
  */
 async function readReversal(
   deps: RotationDeps,

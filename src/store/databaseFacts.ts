@@ -52,7 +52,10 @@ const declarations = ['kinds', 'steps', 'classes', 'code']
 
 export const serviceLoginFix = 'use a login that is a member of tollbook_service only (deploy/postgres/roles.sh)'
 
-/** A superuser or an owner can switch off the triggers of the ledger. Undefined if the login is neither. */
+/**
+ * Explains why the service should not use a login: a superuser or an owner can switch off the triggers of the ledger.
+ * Undefined if the login is neither.
+ */
 export function findLoginProblem({ login, isSuperuser, ownsTables }: LoginPower): string | undefined {
   if (!isSuperuser && !ownsTables) return undefined
   const why = isSuperuser ? 'is a superuser' : 'owns tables'
@@ -110,7 +113,10 @@ export async function advisoryLocksExclude(database: Database): Promise<boolean>
   )
 }
 
-/** Deletes no rows, so a ledger without its trigger loses nothing. Undefined if the ledger allowed the owner's deletion. */
+/**
+ * Tests whether the ledger refuses a deletion by its owner, and returns the refusal. The statement selects no rows, so
+ * a ledger without its trigger loses nothing. Undefined if the ledger allowed the deletion.
+ */
 export async function refusalOfOwner(owner: Database): Promise<string | undefined> {
   try {
     await sql`delete from ledger.settings where false`.execute(owner)

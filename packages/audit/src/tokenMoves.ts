@@ -90,7 +90,8 @@ export function addressOf(bytes: Buffer): string {
   return address
 }
 
-// The service ignores a longer memo. The memo of a quote has 52 bytes.
+// Maximum length of a memo that is decoded, in characters. The service ignores a longer memo. The memo of a quote has
+// 52 bytes.
 const memoCharactersMax = 1_700
 const unread = Buffer.alloc(0)
 

@@ -17,7 +17,10 @@ const keySet = z.union([z.object({ keys: z.array(z.unknown()).max(100) }), publi
 
 export type KeyWithId = z.infer<typeof publicKey> & { readonly kid: string }
 
-/** Ignores keys of other kinds, and drops private parts. Undefined if no usable key remains. */
+/**
+ * Reads the Ed25519 keys of a JWK or a JWKS. Ignores keys of other kinds, and drops private parts. Undefined if no
+ * usable key remains.
+ */
 export async function readKeys(keys: unknown): Promise<readonly KeyWithId[] | undefined> {
   const { data } = keySet.safeParse(plainData(keys))
   if (data === undefined) return undefined

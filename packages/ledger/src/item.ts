@@ -25,7 +25,7 @@ export interface ItemEvent {
   readonly schemaVersion: number
   /** Time at which the event took effect, which can be earlier than its recording. */
   readonly effectiveAtMs: number
-  /** Canonical JSON in UTF-8, which the ledger does not interpret. */
+  /** Canonical JSON in UTF-8. An append stores it and does not interpret it. */
   readonly body: Uint8Array
   readonly postings: readonly Posting[]
 }

@@ -204,8 +204,8 @@ async function judgeShown(deps: SettleDeps, limits: SettleLimits, question: Land
 }
 
 /**
- * Refuses a payment that was too old at its first presentation, by the time of the chain. A wrong clock of the service
- * cannot make a payment too old.
+ * Refuses a payment that was too old at its first presentation. Uses the time of the chain, so that a wrong clock of
+ * the service does not make a payment too old.
  */
 async function judgeAge(
   deps: SettleDeps,
