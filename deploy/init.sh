@@ -33,8 +33,10 @@ done
 
 # Certificates of the signer and of the instances, by an authority whose key is deleted, so that no other certificate can be issued. To renew them,
 # delete the five files and run this again.
-if [ ! -e deploy/secrets/signer-authority ] && command -v openssl >/dev/null; then
+if [ ! -s deploy/secrets/signer-authority ] && command -v openssl >/dev/null; then
   made=$(mktemp -d)
+  # A run without OpenSSL has left empty files.
+  find deploy/secrets -name 'signer-*' -size 0 -delete
   key() { openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes "$@" 2>/dev/null; }
   key -x509 -days 1830 -subj '/CN=Tollbook signer authority' -keyout "$made/ca.key" -out "$made/ca.crt"
   echo 'subjectAltName=DNS:signer' >"$made/names"

@@ -1,4 +1,4 @@
-import { errorText, Fault } from '@tollbook/core/fault'
+import { errorCode, errorText, Fault } from '@tollbook/core/fault'
 import type { CommandDeps } from './commandDeps.ts'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
@@ -37,7 +37,8 @@ export async function exitCodeOf(
     if (!isExplained) throw error
     stderr.write(`${errorText(error)}\n`)
     if (error instanceof UsageProblem) return usageExitCode
-    return error.retryable ? unavailable : refused
+    // A login without a right would be refused again.
+    return error.retryable && errorCode(error) !== '42501' ? unavailable : refused
   }
 }
 

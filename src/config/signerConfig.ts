@@ -29,7 +29,15 @@ const hostAndPort = z
   })
   .optional()
 
-const socketPath = variable('SIGNER_SOCKET', filePath)
+// Length of `sun_path` on Linux without the final zero. A longer path fails with EINVAL, which names no length.
+const socketPathBytesMax = 107
+const socketPath = variable(
+  'SIGNER_SOCKET',
+  filePath.refine(
+    (path) => Buffer.byteLength(path ?? '') <= socketPathBytesMax,
+    `must be a path of at most ${socketPathBytesMax} bytes, the limit of sockets`,
+  ),
+)
 const tls = z
   .object({
     SIGNER_TLS_CERT: variable('SIGNER_TLS_CERT', filePath),

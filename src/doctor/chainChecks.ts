@@ -1,14 +1,20 @@
+import { describeError, errorText } from '@tollbook/core/fault'
 import type { Chain } from '../chain/openChain.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 
 /** Checks the Solana nodes, the mint and the payment wallets. `chain` rejects if the chain cannot be opened. */
-export function chainChecks(chain: () => Promise<Chain>): readonly Check[] {
+export function chainChecks(chain: () => Promise<Chain>): readonly [Check, ...Check[]] {
   return [
-    { name: 'mint and payment wallet', run: async () => judgeTerms(await chain()) },
+    { name: 'mint and payment wallet', run: () => chain().then(judgeTerms, judgeUnopened) },
     { name: 'dollars', run: async () => judgeDollars(await chain()) },
     { name: 'nodes', run: async () => judgeNodes(await chain()) },
     { name: 'chain clock', run: async () => judgeClock(await chain()) },
   ]
+}
+
+function judgeUnopened(error: unknown): Result {
+  const reason = error instanceof Error ? errorText(error) : describeError(error)
+  return failed(reason, 'correct SOLANA_RPC_URLS, TOKEN_MINT, PAYMENT_WALLET or CURRENCIES')
 }
 
 async function judgeTerms({ terms, readAccounts }: Chain): Promise<Result> {

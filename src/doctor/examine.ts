@@ -6,7 +6,7 @@ import type { Log } from '../machine/log.ts'
 import { type Login, openLogin } from '../store/databaseFacts.ts'
 import { postJson } from '../outbound/postJson.ts'
 import { chainChecks } from './chainChecks.ts'
-import { type Check, type CheckFinding, passed, runChecks, warning } from './check.ts'
+import { type Check, type CheckFinding, passed, runChecks, skipped, warning } from './check.ts'
 import { databaseChecks } from './databaseChecks.ts'
 import { ledgerChecks } from './ledgerChecks.ts'
 import { checkTabs } from './tabChecks.ts'
@@ -85,10 +85,18 @@ function serviceChecks(config: ServiceConfig, { login, log, findDifferingFunctio
   const chain = () => (opened ??= openChain({ ...config.chain, currencies: currencies.accepted, clock, log, postJson }))
   const installation = { config, database: login.database, chain, clock, log }
   const ofDatabase = { requiresStandby: ledger.requiresStandby, ownerUrl, login, clock, log, findDifferingFunctions }
+  const [ofTerms, ...ofChain] = chainChecks(chain)
+  // Report a chain that cannot be opened once.
+  const needing = ({ name, run }: Check): Check => ({
+    name,
+    run: () => chain().then(run, () => skipped('the chain cannot be opened')),
+  })
+  const { settings, checkpoint } = ledgerChecks(installation)
   return [
     ...databaseChecks(ofDatabase),
-    ...chainChecks(chain),
-    ...ledgerChecks(installation),
-    { name: 'tabs', run: () => checkTabs(installation) },
+    ofTerms,
+    ...[...ofChain, settings].map(needing),
+    checkpoint,
+    needing({ name: 'tabs', run: () => checkTabs(installation) }),
   ]
 }

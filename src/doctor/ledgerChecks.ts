@@ -6,12 +6,11 @@ import { readVersions } from '../store/settingStore.ts'
 import { type Check, type Installation, passed, type Result, skipped } from './check.ts'
 
 /** Uses the checks of the service's start, but records nothing. */
-export function ledgerChecks(options: Installation): readonly Check[] {
+export function ledgerChecks(options: Installation) {
   const { database, config } = options
-  return [
-    { name: 'settings on record', run: () => checkSettings(options) },
-    { name: 'checkpoint', run: () => checkCheckpoint(database, config.seal.checkpointFile) },
-  ]
+  const settings: Check = { name: 'settings on record', run: () => checkSettings(options) }
+  const checkpoint: Check = { name: 'checkpoint', run: () => checkCheckpoint(database, config.seal.checkpointFile) }
+  return { settings, checkpoint }
 }
 
 async function checkSettings({ config, database, chain, clock, log }: Installation): Promise<Result> {

@@ -3,6 +3,7 @@ import { access, constants, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Fault } from '@tollbook/core/fault'
 import type { Config } from '../config.ts'
+import { readConfiguredFile } from '../start/gateway/openGateway.ts'
 import { requireFreePorts } from '../start/http/freePorts.ts'
 import { type Check, failed, passed, type Result, skipped, warning } from './check.ts'
 import { checkSigner } from './signerCheck.ts'
@@ -20,7 +21,20 @@ export function machineChecks(config: Config): readonly Check[] {
     },
     { name: 'checkpoint folder', run: () => checkCheckpointFolder(config.seal.checkpointFile) },
     { name: 'signer', run: () => checkSigner(config.x402?.signer) },
+    { name: 'products file', run: () => checkProductsFile(config) },
   ]
+}
+
+function checkProductsFile(config: Config): Result {
+  try {
+    const file = readConfiguredFile(config)
+    return file === undefined
+      ? skipped('PRODUCTS_FILE is not set')
+      : passed(`${file.routes.length} routes without a mistake`)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return failed(error.message, 'correct the file or PRODUCTS_FILE')
+  }
 }
 
 function checkCheckpointFolder(file: string | undefined): Result | Promise<Result> {

@@ -1,7 +1,9 @@
 import { stringify } from 'yaml'
+import { mistakesOf } from './fileMistake.ts'
 import { readOpenApi } from './openApiDocument.ts'
 import { type ImportedRoute, routeOf } from './openApiRoute.ts'
 import { SchemaProblem } from './parameterSchema.ts'
+import { productsFileShape } from './productsFile.ts'
 
 export interface ImportOrder {
   readonly document: string
@@ -28,6 +30,11 @@ export function importOpenApi(order: ImportOrder) {
   const facts = { upstream, prefix, price: { usd: priceUsd } }
   const routes: readonly ImportedRoute[] = operations.map((name) => routeOf(document.operation(name), facts))
   const entries = { version: 1, upstreams: { [upstream]: { url } }, routes: routes.map(({ entry }) => entry) }
+  // Report a wrong option here, and not when the file is checked.
+  const { error } = productsFileShape.safeParse(entries)
+  const mistakes = error === undefined ? [] : mistakesOf(error, productsFileShape, [])
+  if (mistakes.length > 0)
+    throw new SchemaProblem(mistakes.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '))
   return { text: stringify(entries, { lineWidth: 120 }), remarks: routes.flatMap(({ remarks }) => remarks) }
 }
 

@@ -162,8 +162,9 @@ export async function release(
   const decision = decideRelease(payment, { attemptId, reason, attemptsMax })
   await recordRelease(deps, claim, decision)
   if (outcome.kind === 'broken') throw outcome.error
-  const isLast = decision?.step === 'payment.exhaust'
-  return refuse(outcome.code, isLast ? `${outcome.message}; ${lastAttempt}` : outcome.message)
+  if (decision?.step !== 'payment.exhaust') return refuse(outcome.code, outcome.message)
+  // The reason tells a program what the message tells a person. Without it, the program would repeat the proof.
+  return { ...refuse(outcome.code, `${outcome.message}; ${lastAttempt}`), reason: 'attempts_exhausted' }
 }
 
 const failureReasons: Readonly<Record<HandlerFailure, FailureReason>> = {

@@ -31,6 +31,7 @@ test.each([
   ['an unknown command', ['spend']],
   ['a member of all objects', ['constructor']],
   ['an unknown option', ['mcp', '--limit', '5']],
+  ['a mistyped subcommand', ['mcp', 'inti']],
   ['a port that is not a number', ['proxy', '--port', 'x']],
   ['a port that is too high', ['proxy', '--port', '65536']],
   ['a purchase without a URL', ['pay', 'GET']],

@@ -16,6 +16,7 @@ test.each([
   [2, new UsageProblem('--every', 'is missing')],
   [4, new Fault('refused', { retryable: false })],
   [7, new Fault('silent', { retryable: true })],
+  [4, new Fault('denied', { cause: Object.assign(new Error('denied'), { code: '42501' }), retryable: true })],
 ])('a command ends with %i after %s, which is printed', async (code, error) => {
   let said = ''
   const deps = { stderr: { write: (text: string) => void (said += text) }, interrupted }

@@ -40,6 +40,9 @@ test.each<[string, Partial<PayingFetchOptions>, string]>([
     { wallet: { address: 'me', signTransaction: (bytes) => Promise.resolve(bytes) } },
     'me is not a wallet address',
   ],
+  ['no limit per request', { spendingLimit: JSON.parse('{}') }, 'spendingLimit needs perRequest'],
+  ['a mistyped limit', { spendingLimit: JSON.parse('{"perRequest":{"usd":"1"},"perday":{}}') }, 'has perday'],
+  ['a mistyped unit', { spendingLimit: JSON.parse('{"perRequest":{"usd":"1","baseunits":1}}') }, 'not baseunits'],
   ['a node without a scheme', { rpcUrl: 'localhost:8899' }, 'localhost:8899 is not a URL that begins with https://'],
   ['a node with a password', { rpcUrl: 'https://u:secret@a.example' }, 'the URL of a.example must have no user name'],
   [

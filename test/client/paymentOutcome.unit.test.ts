@@ -93,6 +93,14 @@ test('a lost answer after an upstream failure leaves the outcome open, because i
   expect(await rejectionOf(payingFetch(url(crypto)))).toBeInstanceOf(PaymentUnresolved)
 })
 
+test('the failure of the last permitted attempt ends the payment, which is then not called valid', async () => {
+  const { payingFetch, service, url } = await openScene()
+  service.script = [refusal(502, 'UPSTREAM_FAILED'), refusal(502, 'UPSTREAM_FAILED', { reason: 'attempts_exhausted' })]
+  const error = await rejectionOf(payingFetch(url(crypto)))
+  expect(error).toMatchObject({ name: 'PaymentRefused', reason: 'attempts_exhausted' })
+  expect(service.presented).toHaveLength(2)
+})
+
 const unclear: Record<string, Step> = {
   'another offer': { status: 402, body: { error: 'pay', code: 'PAYMENT_REQUIRED' } },
   'a 200 without a receipt': { status: 200, body: { success: true, data: {} } },

@@ -80,6 +80,7 @@ const bad: readonly (readonly [name: string, value: string])[] = [
   ['AI_OUTPUT_TOKENS_MAX', '0'],
   ['TOKEN_PRICE_LIQUIDITY_MIN_USD', '-1'],
   ['ARTIFACT_TOTAL_MEGABYTES', '99'],
+  ['SIGNER_SOCKET', `/run/${'x'.repeat(103)}`],
   ['FEE_PAYER_KEYPAIR', 'a\u0000b'],
   ['SIGNER_LAMPORTS_PER_DAY', '0'],
   ['SIGNER_LAMPORTS_PER_WALLET_AND_DAY', '0.1'],

@@ -184,6 +184,16 @@ test('the wallet for tabs needs a token account, and limits that fit each other'
   expect(wide).toEqual(['warning', expect.stringContaining('lower TAB_BEARER_DAY_USD')])
 })
 
+test('a chain that cannot be opened fails once, with the variables to correct', async () => {
+  const findings = await findingsOf({ SOLANA_RPC_URLS: 'http://127.0.0.1:1', TAB_WALLET: tabWallet })
+  expect(findings.get('mint and payment wallet')).toMatchObject({
+    verdict: 'failed',
+    fix: 'correct SOLANA_RPC_URLS, TOKEN_MINT, PAYMENT_WALLET or CURRENCIES',
+  })
+  for (const check of ['dollars', 'nodes', 'chain clock', 'settings on record', 'tabs'])
+    expect(findings.get(check), check).toMatchObject({ verdict: 'skipped', detail: 'the chain cannot be opened' })
+})
+
 test('a mint that does not exist fails', async () => {
   const [verdict, text] = await verdictOf('mint and payment wallet', {
     TOKEN_MINT: environment['PAYMENT_WALLET'] ?? '',
@@ -209,6 +219,8 @@ test('a checkpoint of a longer ledger fails', async () => {
 test('a folder that cannot be written and a missing checkpoint file are named', async () => {
   expect((await verdictOf('artifact folder', { ARTIFACT_DIR: '/dev/null/artifacts' }))[0]).toBe('failed')
   expect((await verdictOf('checkpoint folder', { CHECKPOINT_FILE: '' }))[0]).toBe('warning')
+  const file = await verdictOf('products file', { PRODUCTS_FILE: '/nowhere.yaml' })
+  expect(file).toEqual(['failed', expect.stringContaining('PRODUCTS_FILE cannot be read')])
 })
 
 async function localFindings(changes: Environment): Promise<ReadonlyMap<string, CheckFinding>> {

@@ -299,3 +299,11 @@ describe('the file', () => {
     )
   })
 })
+
+test('a wrong price or address is refused with the entries, not when the file is checked', () => {
+  const document = documentOf({ '/a': { get: { responses: {} } } })
+  const order = { document, operations: ['GET /a'], priceUsd: 'free', upstream: 'acme', url: 'localhost:8080' }
+  expect(() => importOpenApi(order)).toThrow(
+    /upstreams\.acme\.url must be an http\(s\) URL.*; routes\.0\.price\.usd the price must be a decimal number/,
+  )
+})

@@ -235,12 +235,16 @@ test.each<[Outcome | Error, object]>([
 test('the last permitted attempt says that the payment is owed back, and so does a failure that ends the payment', async () => {
   const failed: Outcome = { kind: 'failed', code: 'UPSTREAM_FAILED', message: 'no answer' }
   const last = openSale({ deps: { attemptsMax: 1 }, ordered: { deliver: async () => failed } })
-  expect(await last.sold).toMatchObject({ message: expect.stringMatching(/^no answer; .*owed back to the wallet$/) })
+  expect(await last.sold).toMatchObject({
+    message: expect.stringMatching(/^no answer; .*owed back to the wallet$/),
+    code: 'UPSTREAM_FAILED',
+    reason: 'attempts_exhausted',
+  })
   expect(last.changes[1]).toMatchObject({ step: 'payment.exhaust' })
   const ended = openSale({ ordered: { deliver: async () => ({ ...failed, endsPayment: true }) } })
   expect(await ended.sold).toMatchObject({ message: expect.stringContaining('owed back') })
   const first = openSale({ ordered: { deliver: async () => failed } })
-  expect(await first.sold).toMatchObject({ message: 'no answer' })
+  expect(await first.sold).toEqual({ kind: 'refusal', code: 'UPSTREAM_FAILED', message: 'no answer' })
 })
 
 test('an answer that another attempt has overtaken is not sent', async () => {

@@ -46,8 +46,9 @@ export async function runAgentCommand(argv: readonly string[], deps: AgentDeps):
       deps.stdout.write(agentHelp)
       return agentExitCodes.done
     }
-    const [first = '', second = ''] = given.words
-    const perform = commands.get(`${first} ${second}`) ?? commands.get(first)
+    const [first = ''] = given.words
+    // Only `pay` has arguments. A mistyped `mcp init` must not wait for a host.
+    const perform = commands.get(first === 'pay' ? first : given.words.join(' '))
     if (perform === undefined) throw new UsageError(`there is no command '${given.words.join(' ')}'\n\n${agentHelp}`)
     return await perform(given, deps)
   } catch (error) {

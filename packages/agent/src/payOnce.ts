@@ -28,7 +28,7 @@ export async function payOnce(wallet: WalletClient, order: PayOnceOrder, streams
   const answer = await wallet.request(asked)
   if (answer.kind === 'refusal') {
     const { code, message, details = '' } = readRefusal(answer)
-    streams.stderr.write(`${code}: ${message}\n${cleanText(details)}\n`)
+    streams.stderr.write(`${code}: ${message}\n${details === '' ? '' : `${cleanText(details)}\n`}`)
     return false
   }
   const { payment, status } = answer

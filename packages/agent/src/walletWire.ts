@@ -8,7 +8,7 @@ export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const bodyCharactersMax = 2 * 1024 * 1024
 
-const usdText = z.string().regex(/^\d{1,9}(\.\d{1,18})?$/)
+const usdText = z.string().regex(/^\d{1,9}(\.\d{1,18})?$/, "must be US dollars as a text, such as '0.25'")
 
 /** A different mint or recipient, or a higher amount or price, needs new consent. */
 export const agreement = z.strictObject({

@@ -1,4 +1,5 @@
 import { assert } from '@tollbook/core/assert'
+import { InvalidOption } from './errorCode.ts'
 import {
   type Allowance,
   type Cost,
@@ -32,7 +33,10 @@ interface Scope {
   readonly counts: (earlier: Spending, asked: Spending) => boolean
 }
 
+const limitNames = new Set(['perRequest', 'perDay', 'day', 'perHost', 'total'])
+
 export function createBudget(limit: SpendingLimit) {
+  requireBound(limit)
   const scopes = scopesOf(limit)
   const spent = new Set<Spending>()
   const findExcessAfter = (asked: Spending, spent: readonly Spending[]): Excess | undefined => {
@@ -60,6 +64,14 @@ export function createBudget(limit: SpendingLimit) {
       return { release: () => assert(spent.delete(spending), 'a reservation is released once') }
     },
   }
+}
+
+/** Callers in JavaScript have no types. Without a limit, or with one of a mistyped name, spending would have no bound. */
+function requireBound(limit: Partial<SpendingLimit>): void {
+  if (limit.perRequest === undefined) throw new InvalidOption("spendingLimit needs perRequest, such as { usd: '0.05' }")
+  const unknown = Object.keys(limit).find((name) => !limitNames.has(name))
+  if (unknown !== undefined)
+    throw new InvalidOption(`spendingLimit has ${unknown}, which is none of ${[...limitNames].join(', ')}`)
 }
 
 function scopesOf({ perRequest, perDay, day, perHost, total }: SpendingLimit): readonly Scope[] {

@@ -52,6 +52,8 @@ export function judgeAnswer(answer: WholeAnswer, proof: PresentedProof): AnswerV
   // answer.
   if (proof.protocol !== undefined)
     return mayHeal(status) ? again : { kind: 'unclear', why: `the service answered ${status} and may send the payment` }
+  // The failure of the last permitted attempt, with the code of the failure.
+  if (reason === 'attempts_exhausted') return { kind: 'refused', reason }
   switch (code) {
     case 'INVALID_PAYMENT':
       return reason === 'not_found' ? again : { kind: 'refused', reason: reason ?? 'INVALID_PAYMENT' }

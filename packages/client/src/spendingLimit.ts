@@ -63,8 +63,10 @@ export interface Allowance {
   readonly baseUnits: bigint | undefined
 }
 
-/** Throws `TypeError` if the ceiling is not a plain decimal, or has no unit. */
-export function readCeiling({ usd, baseUnits }: Ceiling): Allowance {
+/** Throws `TypeError` if the ceiling is not a plain decimal, has no unit, or has an unknown one. */
+export function readCeiling({ usd, baseUnits, ...others }: Ceiling): Allowance {
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw new InvalidOption(`a spending limit names usd and baseUnits, not ${unknown}`)
   const attoUsd = usd === undefined ? undefined : parseDecimal(usd, attoUsdScale)
   if (usd !== undefined && attoUsd === undefined) {
     throw new InvalidOption(`a spending limit in USD is a plain decimal such as '0.05', not '${usd}'`)

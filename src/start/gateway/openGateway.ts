@@ -15,14 +15,18 @@ export interface GatewayConfig {
 export type OpenGateway = ReturnType<typeof openGateway>
 
 /** Without a products file, the built-in products are sold, and no configured product. */
-export function openGateway({ catalog, providers }: GatewayConfig, { clock, log, metrics }: PartDeps) {
-  const { productsFile } = catalog
-  const { handlerTimeoutMs, areProbed: isProbed } = providers
+export function openGateway(config: GatewayConfig, { clock, log, metrics }: PartDeps) {
+  const { areProbed: isProbed } = config.providers
   const deps = { clock, log, isProbed, version: packageJson.version, onCall: metrics.onUpstreamCall }
-  if (productsFile === undefined) {
+  const file = readConfiguredFile(config)
+  if (file === undefined) {
     const builtin: readonly BuiltinChoice[] = builtinNames.map((name) => ({ name, isOff: false }))
     return { ...openRoutes({ builtin, upstreams: new Map(), routes: [] }, deps), builtin }
   }
-  const file = readProductsFile(productsFile, { readVariable, handlerTimeoutMs })
   return { ...openRoutes(file, deps), builtin: file.builtin }
+}
+
+/** Undefined without PRODUCTS_FILE. Throws a fault if the file has a mistake. */
+export function readConfiguredFile({ catalog: { productsFile }, providers: { handlerTimeoutMs } }: GatewayConfig) {
+  return productsFile === undefined ? undefined : readProductsFile(productsFile, { readVariable, handlerTimeoutMs })
 }

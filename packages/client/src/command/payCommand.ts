@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { Fault } from '@tollbook/core/fault'
+import { hasCode } from '../fileError.ts'
 import { PaymentNotSent, PaymentRefused } from '../paymentError.ts'
 import type { PendingPayment } from '../pendingPayment.ts'
 import type { PayCommandDeps } from './commandDeps.ts'
@@ -58,6 +59,8 @@ async function perform(deps: PayCommandDeps, order: PayOrder, stored: SavedPayme
     if (output !== undefined) await writeFile(output, bytes ?? `${JSON.stringify(body, null, 2)}\n`)
     await reportAnswer(deps, { status, body, verdict, output, replayed: headers.get('idempotent-replay') === 'true' })
   } catch (cause) {
+    // A reader such as `head` closes the pipe when it has read enough of a free answer.
+    if (paid === undefined && hasCode(cause, 'EPIPE')) return exitCodeOfStatus(status)
     const why = `the answer cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`
     throw paid === undefined
       ? new Fault(why, { cause, retryable: false })
