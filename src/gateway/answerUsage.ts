@@ -25,7 +25,8 @@ export function usageOf(
     case 'tokens': {
       if (limited === undefined) return undefined
       const [reported, reply] = [reportIn(data), replyIn(data)]
-      // Such as an error under status 200, or an answer in another wire format.
+      // Refuse an answer without replies and usage, such as an error under status 200, or an answer in another wire
+      // format.
       if (reported === undefined && !hasReply(data))
         throw new UpstreamFailure('incomplete', 'the answer has neither replies nor their tokens')
       if (reply.length > limited.outputMax * charactersPerToken)

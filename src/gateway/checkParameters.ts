@@ -53,8 +53,8 @@ export interface ParameterRules {
 }
 
 /**
- * `read` converts texts first, because a query has no types, and the schema checks the result. Documents show the
- * schema as the operator wrote it.
+ * Returns the type of an order. `read` converts texts first, because a query has no types, and the schema checks the
+ * result. Documents show the schema as the operator wrote it.
  */
 export function parametersType(
   { schema, check, inPath, isJoined, fixed, known = [] }: ParameterRules,
@@ -120,10 +120,10 @@ interface SchemaPart {
   readonly names: ReadonlySet<string>
 }
 
-// Kept, because an order can have a thousand members that the same large schema describes.
+// Parts of the schemas in use, because an order can have a thousand members that the same large schema describes.
 const partsBySchema = new WeakMap<Schema, readonly SchemaPart[]>()
 
-/** The schema and all schemas that are combined in it. */
+/** Returns the schema and all schemas that are combined in it. */
 function partsOf(schema: unknown): readonly SchemaPart[] {
   if (!isSchema(schema)) return []
   const known = partsBySchema.get(schema)
@@ -141,7 +141,7 @@ function itemsOf({ items, prefixItems }: Schema, index: number): readonly unknow
   return [items, ...(Array.isArray(prefixItems) ? prefixItems.slice(index, index + 1) : [])]
 }
 
-// NFKC, because the JSON decoder of Go also takes `\u017f` for `s`.
+// Use NFKC, because the JSON decoder of Go also reads `\u017f` as `s`.
 const foldedName = (name: string) => name.normalize('NFKC').toLowerCase()
 
 export function hasInnerComma(value: Json): boolean {
@@ -159,7 +159,7 @@ export function isSegment(value: Json | undefined): boolean {
 }
 
 const jsonObject = z.record(z.string(), z.json())
-// As many as an answer lists.
+// Maximum of problems, because an answer lists no more.
 const problemsMax = 20
 const twinRule = 'must be absent, because the API may read it as another parameter'
 const segmentRule = 'must be one segment of a path, without / \\ % ? # ;'

@@ -28,7 +28,10 @@ export interface RouteOrder {
   readonly job: Job
 }
 
-/** A failure releases the payment, so that the caller can repeat the order with the same proof. */
+/**
+ * Delivers an order by a request to the upstream. A failure releases the payment, so that the caller can repeat the
+ * order with the same proof.
+ */
 export async function deliverRoute(
   deps: RouteDeps,
   { route, schema, prices: { unit } }: CheckedRoute,
@@ -122,7 +125,10 @@ function parsedJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Throws for infinite numbers and lone surrogates, because such data has no canonical JSON text. */
+/**
+ * Reads the data of an enveloped answer. Throws for infinite numbers and lone surrogates, because such data has no
+ * canonical JSON text.
+ */
 function dataOf(bytes: Uint8Array): Json {
   const data = z.json().safeParse(parsedJson(bytes))
   if (data.success && isWellFormed(data.data)) return data.data
@@ -135,7 +141,7 @@ function headersOf({ forward }: RouteEntry, { headers }: IncomingMessage): Reado
 
 type Sendable = readonly (readonly [string, string | string[] | undefined])[]
 
-/** Drops headers that are absent, repeated, too long or not printable ASCII. */
+/** Returns the headers whose values are printable ASCII of at most 1,024 characters, and drops the others. */
 function sendable(headers: Sendable): Readonly<Record<string, string>> {
   return Object.fromEntries(
     headers.flatMap(([name, value]) =>
@@ -178,7 +184,7 @@ async function openStream(reading: Reading, signal: AbortSignal): Promise<Outcom
   return { ...described, chunks: countedEvents(rest, counter), usageSoFar: () => counter.usage() }
 }
 
-/** Undefined if the charge does not depend on the length of the stream. */
+/** Returns the counter of a stream that is paid by its length. Undefined if the charge does not depend on the length. */
 function counterOf({ unit, limited, metered }: Reading): EventCounter | undefined {
   if (limited !== undefined) return countReply(limited)
   return metered === undefined || unit?.kind !== 'bytes' ? undefined : countBytes(metered)
@@ -210,7 +216,7 @@ async function* streamed(
   } catch (error) {
     throw answer.end(error) ?? error
   } finally {
-    // The reader has stopped early. The upstream did not fail, so record a success.
+    // If the reader has stopped early, the upstream did not fail, so record a success.
     answer.end()
   }
 }

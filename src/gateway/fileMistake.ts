@@ -14,10 +14,14 @@ export interface FileMistake {
 
 export type Checked<T> = T | { readonly mistakes: readonly FileMistake[] }
 
-// At most half of the name, because any three letters are near to each short name.
+// Maximum of letters by which a suggested name differs: 3, and at most half of the name, because any three letters are
+// near to each short name.
 const distanceMax = (name: string) => Math.min(3, Math.ceil(name.length / 2))
 
-/** An unknown name becomes a separate mistake, which suggests a similar known name or lists the known names. */
+/**
+ * Returns the mistakes of an entry. An unknown name becomes a separate mistake, which suggests a similar known name or
+ * lists the known names.
+ */
 export function mistakesOf(error: z.ZodError, schema: z.core.$ZodType, at: FilePath): readonly FileMistake[] {
   return error.issues.flatMap((issue): readonly FileMistake[] => {
     const inside = issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key))
@@ -35,7 +39,10 @@ export function unknownName(name: string, known: readonly string[]): string {
 
 export const listOf = (names: readonly string[]) => (names.length === 0 ? 'none' : names.join(', '))
 
-/** Replaces the messages of Zod, which begin with a capital letter. The schemas of the file have messages too. */
+/**
+ * Returns the message of a mistake. Replaces the usual messages of Zod, which begin with a capital letter, and keeps
+ * the messages of the file's schemas.
+ */
 function messageOf(issue: z.core.$ZodIssue): string {
   const { message } = issue
   if (!/^[A-Z]/.test(message)) return message

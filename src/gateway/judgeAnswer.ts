@@ -39,7 +39,7 @@ function judgeStatus({ success, no_data }: RouteEntry, response: IncomingMessage
   throw failureOfStatus(response, clock) ?? new UpstreamFailure(status >= 400 ? 'incomplete' : 'bad_payload', said)
 }
 
-/** Undefined unless the status concerns the whole upstream. */
+/** Returns the failure for a status that concerns the whole upstream. Undefined for any other status. */
 export function failureOfStatus({ statusCode: status = 0, headers }: IncomingMessage, clock: Clock) {
   const said = `the upstream answered HTTP ${status}`
   // Treat a 503 with Retry-After like a 429, because both ask for a pause.
@@ -64,7 +64,10 @@ export function judgeJson({ success }: RouteEntry, data: unknown): void {
   if (!holds) throw new UpstreamFailure('incomplete', 'the answer does not show success')
 }
 
-/** Reads own members only, because a pointer such as `/constructor` must not find an inherited member. */
+/**
+ * Reads a member of an object. Reads own members only, because a pointer such as `/constructor` must not find an
+ * inherited member.
+ */
 export function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
   return Object.entries(value).find(([key]) => key === name)?.[1]

@@ -21,7 +21,10 @@ export interface EventCounter {
   usage(): Usage
 }
 
-/** Cuts a stream only between two events. The events of `cut` distinguish the cut from a broken stream. */
+/**
+ * Counts the events of a stream, and cuts it only between two events. The events of `cut` distinguish the cut from a
+ * broken stream.
+ */
 export async function* countedEvents(
   chunks: AsyncIterable<Uint8Array>,
   counter: EventCounter,
@@ -39,7 +42,7 @@ export async function* countedEvents(
 // Maximum of an incomplete event, because it is held in memory and an upstream could send one without an end.
 const eventBytesMax = 1024 * 1024
 
-/** A stream may end without an empty line, so its remaining bytes are also an event. */
+/** Splits a stream into events. A stream may end without an empty line, so its remaining bytes are also an event. */
 async function* eventsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let pending = Buffer.alloc(0)
   for await (const chunk of chunks) {
@@ -81,7 +84,10 @@ const chunkShape = z.looseObject({
 
 const nothing = Buffer.alloc(0)
 
-/** Adds `stoppedBy` to a reply that the budget cut, because `finish_reason` does not show whose limit ended the reply. */
+/**
+ * Creates the counter of a streamed reply. Adds `stoppedBy` to a reply that the budget cut, because `finish_reason`
+ * does not show whose limit ended the reply.
+ */
 export function countReply(limited: LimitedOrder): EventCounter {
   const { outputMax, isByBudget, wantsUsage } = limited
   let reported: Pick<Usage, 'input' | 'output'> | undefined

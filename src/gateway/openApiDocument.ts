@@ -108,7 +108,7 @@ function answerTypesOf(responses: PlacedNode): readonly string[] {
   return [...new Set(sold.flatMap((status) => Object.keys(memberOf(childOf(responses, status).node, 'content'))))]
 }
 
-/** Undefined unless the first server has an absolute HTTP address. */
+/** Returns the address of the first server, without a slash at its end. Undefined unless it is an absolute HTTP address. */
 function serverUrlOf(servers: unknown): string | undefined {
   const [server] = listOf(servers)
   if (!isSchema(server) || typeof server['url'] !== 'string') return undefined

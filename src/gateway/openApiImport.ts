@@ -19,7 +19,10 @@ export interface ImportOrder {
   readonly url?: string | undefined
 }
 
-/** The remarks state what the operator must still decide. */
+/**
+ * Writes a products file that sells operations of an OpenAPI document. The remarks state what the operator must still
+ * decide.
+ */
 export function importOpenApi(order: ImportOrder) {
   const { operations, priceUsd } = order
   const document = readOpenApi(order.document)

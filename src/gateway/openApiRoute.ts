@@ -17,7 +17,7 @@ export interface ImportedRoute {
   readonly remarks: readonly string[]
 }
 
-/** Throws `SchemaProblem` if the operation cannot be sold as a route. */
+/** Converts an operation to a route. Throws `SchemaProblem` if the operation cannot be sold as a route. */
 export function routeOf(operation: Operation, { upstream, prefix, price }: RouteFacts): ImportedRoute {
   const { method, path, answerTypes } = operation
   const name = `${method} ${path}`
@@ -85,7 +85,10 @@ interface Input {
   readonly explode: boolean
 }
 
-/** A later parameter replaces an earlier one with the same name and place, because operations override their path item. */
+/**
+ * Returns the parameters in path and query. A later parameter replaces an earlier one with the same name and place,
+ * because operations override their path item.
+ */
 function inputsOf({ parameters, method, path }: Operation, remarks: string[]): readonly Input[] {
   const read = new Map<string, Parameter>()
   for (const parameter of parameters) {
@@ -126,7 +129,10 @@ function inputOf(parameter: Parameter, place: Input['place']): Input {
 /** Replaces other characters than letters, digits and underscores, because callers' programs use these names. */
 const segmentName = (name: string) => name.replaceAll(/[^A-Za-z0-9_]/g, '_').replace(/^(?=\d)/, '_')
 
-/** Replaces unusual characters only in the route's path, because the upstream serves only its original path. */
+/**
+ * Returns the path of the route and the path at the upstream. Replaces unusual characters only in the route's path,
+ * because the upstream serves only its original path.
+ */
 function targetOf(name: string, path: string) {
   const segments = path.split('/').slice(1)
   if (!/^[\x21-\x7e]+$/.test(path) || /[#?\\]/.test(path))
@@ -192,7 +198,7 @@ function withoutParameters(types: readonly string[]): readonly string[] {
 
 const combinators = ['allOf', 'anyOf', 'oneOf', 'if', 'not']
 
-/** Undefined if the operation has no parameters. */
+/** Returns the schema of the parameters. Undefined if the operation has no parameters. */
 function parametersOf(name: string, inputs: readonly Input[], { schema: body }: Body): Schema | undefined {
   const twice = inputs.find((input, index) => inputs.findIndex((other) => other.name === input.name) !== index)
   if (twice !== undefined) throw new SchemaProblem(`operation "${name}" has two parameters "${twice.name}"`)
@@ -225,7 +231,10 @@ function parametersOf(name: string, inputs: readonly Input[], { schema: body }: 
   }
 }
 
-/** Throws `SchemaProblem` for unsupported or mixed styles, because a route writes all its arrays in the same style. */
+/**
+ * Returns how the route writes arrays. Throws `SchemaProblem` for unsupported or mixed styles, because a route writes
+ * all its arrays in the same style.
+ */
 function arraysOf(name: string, inputs: readonly Input[]): 'comma' | 'repeat' {
   const inQuery = inputs.filter(({ place }) => place === 'query')
   const inPath = inputs.filter(({ place }) => place === 'path')

@@ -4,7 +4,7 @@ import { isSchema, type Schema } from './parameterSchema.ts'
 /* Reduces schemas of OpenAPI documents to the part of JSON Schema 2020-12 that a products file accepts. */
 
 // Keywords to drop. `nullable` is OpenAPI 3.0 syntax, which some 3.1 documents still contain. Regular expressions are
-// not supported. The other keywords describe answers, or have no use without references.
+// not supported. The other keywords do not restrict an order in JSON Schema 2020-12.
 const dropped = new Set([
   'nullable',
   'readOnly',
@@ -65,7 +65,7 @@ export function shortText(text: string, lengthMax = textLengthMax): string {
   return line.length <= lengthMax ? line : `${line.slice(0, lengthMax - 2).replace(/ \S*$/, '')} …`
 }
 
-/** The value is a guess, so the caller checks it against the schema. */
+/** Returns an example value of the schema. The value is a guess, so the caller checks it against the schema. */
 export function exampleOf(schema: unknown, isSimple = false, depth = 0): unknown {
   if (!isSchema(schema) || depth > depthMax) return null
   const { example, examples, default: standard, enum: values } = schema

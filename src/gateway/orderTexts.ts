@@ -48,7 +48,8 @@ function readArray(schema: unknown, text: string): unknown {
   return parts.length > itemsMax ? text : parts.map((one) => readText(items, one))
 }
 
-// As in JSON bodies: the checks recurse into each level, and some compare each item with all others.
+// Limits of JSON in a text, as in JSON bodies, because the checks recurse into each level, and some compare each item
+// with all others.
 const depthMax = 32
 const itemsMax = 1_000
 const jsonString = /"(?:[^"\\]|\\.)*"/g

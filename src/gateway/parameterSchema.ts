@@ -77,7 +77,10 @@ export function inlineReferences(schema: Schema, start: Place): Schema {
   return isSchema(inlined) ? inlined : schema
 }
 
-/** Follows references. The returned node is undefined if the member does not exist. */
+/**
+ * Returns a member of the node, after following its references. The node in the result is undefined if the member does
+ * not exist.
+ */
 export function childOf({ node, place }: PlacedNode, name: string): PlacedNode {
   const member = isSchema(node) && Object.hasOwn(node, name) ? node[name] : undefined
   let child: PlacedNode = { node: member, place }
@@ -117,7 +120,7 @@ function decoded(text: string, reference: string): string {
   }
 }
 
-/** Throws `SchemaProblem`, whose message begins with `subject`. */
+/** Reads a document in JSON or YAML. Throws a `SchemaProblem` whose message begins with `subject`. */
 export function readDocument(file: string, subject: string): unknown {
   try {
     if (statSync(file).size > bytesMax) throw new SchemaProblem(`${subject} has more than ${bytesMax} bytes`)
@@ -129,8 +132,8 @@ export function readDocument(file: string, subject: string): unknown {
 }
 
 /**
- * Refuses unlisted parameters, unless the schema itself states which of them it allows. If schemas are combined,
- * `additionalProperties` would refuse the parameters of the combined schemas.
+ * Makes the schema refuse unlisted parameters, unless the schema itself states which of them it allows. If schemas are
+ * combined, `additionalProperties` would refuse the parameters of the combined schemas.
  */
 export function closedSchema(schema: Schema): Schema {
   const isCombined = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'].some((name) => name in schema)

@@ -30,8 +30,8 @@ export interface ReadFileDeps extends Pick<RouteContext, 'handlerTimeoutMs'> {
 const fileBytesMax = 4 * 1024 * 1024
 
 /**
- * Throws one fault that lists the mistakes, each with its line and how to fix it. Errors of YAML are reported first,
- * without other mistakes.
+ * Reads and checks the products file. Throws one fault that lists the mistakes, each with its line and how to fix it.
+ * Errors of YAML are reported first, without other mistakes.
  */
 export function readProductsFile(path: string, deps: ReadFileDeps): ProductsFile {
   const yaml = readYaml(path, readText(path))

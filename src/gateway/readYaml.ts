@@ -49,7 +49,10 @@ function aliasOffset(document: Document): number {
   return offsets[0] ?? 0
 }
 
-/** A missing member has no offset, so its mistake is placed at the nearest existing parent. */
+/**
+ * Returns the offset at which a mistake is reported. A missing member has no offset, so its mistake is placed at the
+ * nearest existing parent.
+ */
 function offsetOf(document: Document, { path, isName = false }: FileMistake): number {
   const above = path.slice(0, -1)
   const last = path.at(-1)

@@ -5,7 +5,10 @@ import type { RouteEntry } from './productsFile.ts'
 
 const parameterOfSegment = /^\{([A-Za-z_][A-Za-z0-9_.-]{0,63})\}$/
 
-/** `inPath` has the parameters that fill whole segments. All other parts are sent as written. */
+/**
+ * Reads and checks the path at the upstream. `inPath` has the parameters that fill whole segments. All other parts are
+ * sent as written.
+ */
 export function readTarget(to: string) {
   const [path = '', ...query] = to.split('?')
   const segments = path.split('/')
@@ -42,7 +45,7 @@ export function isJoined(route: RouteEntry, name: string): boolean {
   return route.arrays === 'comma' && isInQuery(route, name)
 }
 
-/** Every parameter is sent in exactly one of path, query and body. */
+/** Returns the target and the body of a request. Every parameter is sent in only one of path, query and body. */
 export function requestFor(route: RouteEntry, order: Parameters) {
   const used = new Set<string>()
   const segment = (written: string) => {

@@ -31,7 +31,7 @@ const limitingNames = ['max_tokens', 'max_completion_tokens']
 /** Names of an order that limit or count its tokens. */
 export const tokenNames = [...textNames, ...schemaNames, ...limitingNames, 'n', 'best_of', 'stream', 'stream_options']
 
-/** Estimates the tokens, because only the API's answer states the exact number. */
+/** Estimates the tokens of the prompt, because only the API's answer states the exact number. */
 export function countInput(order: Parameters): number {
   const { messages } = order
   const schemas = schemaNames.flatMap((name) => (name in order ? [JSON.stringify(order[name])] : []))
@@ -85,7 +85,7 @@ export function limitTokens(order: Parameters, schema: Schema, { price, budgetMi
   }
 }
 
-/** An API makes `best_of` replies to each prompt, and returns `n` of them. */
+/** Returns the number of replies that the API makes. It makes `best_of` replies to each prompt, and returns `n` of them. */
 function countReplies({ prompt, n, best_of: bestOf }: Parameters): number {
   const prompts = Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
   return prompts * Math.max(...[n, bestOf].map((asked) => ownLimit.parse(asked) ?? 1))

@@ -56,7 +56,10 @@ interface State extends UpstreamClientDeps {
 
 const probeMsMax = 3_000
 
-/** All routes of the upstream share the circuit breaker, the limits and the connections. */
+/**
+ * Opens the client of an upstream. All routes of the upstream share the circuit breaker, the limits and the
+ * connections.
+ */
 export function openUpstreamClient(deps: UpstreamClientDeps, name: string, entry: UpstreamEntry) {
   const origin = new URL(entry.url ?? entry.mcp ?? '')
   const connections = openConnections(origin, entry.concurrency)

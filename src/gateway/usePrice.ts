@@ -107,7 +107,7 @@ interface PricedUnit extends Omit<MeteredPrice, 'minimumMicroUsd'> {
   readonly unit: UseUnit
 }
 
-/** Undefined unless the entry has the complete prices of exactly one unit. */
+/** Returns the unit of the entry and its prices. Undefined unless the entry has the complete prices of exactly one unit. */
 function pricedUnit(entry: UseEntry): PricedUnit | undefined {
   const { input_per_million: input, output_per_million: output, per_million_bytes: bytes, rows, per_row: row } = entry
   const units: PricedUnit[] = []

@@ -16,7 +16,10 @@ export type BurnOfPayment = Readonly<{
   burn: Readonly<{ round: number; signature: string; slot: number; at: string }> | null
 }>
 
-/** `text` is a reference or a bare signature. Undefined if the ledger has no such verified payment. */
+/**
+ * Finds the burn of a payment. `text` is a reference or a bare signature. Undefined if the ledger has no such verified
+ * payment or debit of a tab.
+ */
 export async function findBurnOf(database: Database, text: string): Promise<BurnOfPayment | undefined> {
   const reference = readPastedReference(text)
   return reference === undefined ? undefined : readBurnOf(database, reference)
@@ -59,8 +62,8 @@ function readEvents(database: Database, reference: PaymentReference): Promise<re
 }
 
 /**
- * Null if no round has burned the debt. A round is recorded after all debts that it burns, so only later events are
- * searched.
+ * Returns the confirmed round that burned the debt, or null. A round is recorded after all debts that it burns, so only
+ * later events are searched.
  */
 async function readRound(database: Database, mint: string, position: number): Promise<BurnOfPayment['burn']> {
   const [confirmed] = await readRows(database, 'the round of a burn')<{ body: Buffer }>`

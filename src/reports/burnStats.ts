@@ -108,7 +108,10 @@ function shownAmount(baseUnits: bigint, decimals: number): Pick<Burned, 'tokens'
   return { tokens: displayNumber(baseUnits, decimals), baseUnits: baseUnits.toString() }
 }
 
-/** Returns an empty object without sales in dollars and deliveries of the treasury. `sales` has one entry for each mint. */
+/**
+ * Returns an empty object if no sale in dollars promised a burn and the treasury delivered nothing. `sales` has one
+ * entry for each dollar token of the newest price list.
+ */
 function treasuryOf(promises: PromisedBurns | undefined, decimals: number) {
   if (promises === undefined) return {}
   const { promisedBaseUnits, deliveredBaseUnits, burnedBaseUnits, sales } = promises

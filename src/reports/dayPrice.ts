@@ -44,8 +44,9 @@ export function microUsdAt(prices: string, baseUnits: RawBuilder<unknown>): RawB
 }
 
 /**
- * Adds the column `day_pico_usd`: debits less credits at the price of the day. The prices are materialized, because
- * otherwise PostgreSQL reads them for every row while the tables have no statistics.
+ * Returns a subquery for the daily totals with the column `day_pico_usd`: debits less credits at the price of the day.
+ * The prices are materialized, because otherwise PostgreSQL reads them for every row while the tables have no
+ * statistics.
  */
 export function pricedTotals(mint: string, days: RawBuilder<boolean>): RawBuilder<unknown> {
   return sql`(

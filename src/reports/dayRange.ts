@@ -8,7 +8,10 @@ export function eachDay({ from, to }: DayRange): RawBuilder<boolean> {
   return sql<boolean>`day > '-infinity' and day between ${from ?? '-infinity'}::date and ${to ?? 'infinity'}::date`
 }
 
-/** The sum over all days is stored as one row, so a report without a range reads one row for each sum. */
+/**
+ * Returns a condition that selects the days of a range. The sum over all days is stored as one row, so a report without
+ * a range reads one row for each sum.
+ */
 export function allDays(range: DayRange): RawBuilder<boolean> {
   return isUnbounded(range) ? sql<boolean>`day = '-infinity'` : eachDay(range)
 }

@@ -51,8 +51,8 @@ export async function decisionList(database: Database, question: SumsQuestion): 
 const what = 'the decisions'
 
 /**
- * Reads the streams of each kind that only people write, by the id space of the kind. A new kind of decision is
- * therefore listed without a change here.
+ * Returns a subquery for the events in the id spaces that only people write. A new kind of decision is therefore listed
+ * without a change here.
  */
 function decidedBy({ mint, from, to }: SumsQuestion) {
   return sql`(

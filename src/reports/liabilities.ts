@@ -21,7 +21,7 @@ const columns: SqlColumns = {
   lastMovedAt: isoTimeOf(sql`e.recorded_at`),
 }
 
-/** Includes accounts of unknown kinds, so that the list has every debt. */
+/** Lists the liabilities, including accounts of unknown kinds, so that the list has every debt. */
 export async function liabilities(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { mint, owedTo, cursor, limit } = question
   // Page by account name, because a unique index has this order.

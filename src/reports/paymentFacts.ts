@@ -46,20 +46,20 @@ export interface QuoteFact {
   readonly price: ListedPrice
 }
 
-/** Every method throws a retryable `Fault` if the database does not answer. */
+/** Reads recorded facts for a diagnosis. Every method throws a retryable `Fault` if the database does not answer. */
 export function createPaymentFacts(database: Database) {
   return {
     payment: (reference: PaymentReference) => readPayment(database, reference),
-    /** Newest first. Quotes are dropped after days, so an old payment may have none. */
+    /** Returns the quotes of a wallet, newest first. Quotes are dropped after days, so an old payment may have none. */
     quotesOf: (question: QuotesQuestion) => readQuotes(database, question),
     quote: (id: string) => readQuote(database, id),
     paymentOfQuote: (quote: QuoteFact) => findPaymentOfQuote(database, quote),
-    /** The payment whose delivery has a leaf hash that starts with these digits. */
+    /** Finds the payment whose delivery has a leaf hash that starts with these digits. */
     paymentOfLeaf: (leafHashStart: string) => findPaymentOfLeaf(database, leafHashStart),
     pricesAt: (atMs: number) => readPricesAt(database, atMs),
     walletBalance: (mint: string) => readWallet(database, mint),
     accounted: (references: readonly PaymentReference[]) => findAccounted(database, references),
-    /** Time at which a wallet first presented a proof that could not be decided at once. */
+    /** Returns the time at which a wallet first presented a proof that could not be decided at once. */
     presentedAtMs: (reference: PaymentReference) => readPresented(database, reference),
   }
 }
@@ -159,8 +159,8 @@ const candidatesMax = 500
 const presentedWithinMs = 24 * 60 * 60 * 1000
 
 /**
- * Searches the list of payments, and the events that the roll-up has not reached. Otherwise a payment of the last
- * second would be diagnosed as an unpaid quote.
+ * Finds the payment of a quote. Searches the list of payments, and the events that the roll-up has not reached.
+ * Otherwise a payment of the last second would be diagnosed as an unpaid quote.
  */
 async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise<PaymentReference | undefined> {
   const untilMs = quote.expiresAtMs + presentedWithinMs
@@ -187,8 +187,8 @@ async function findPaymentOfQuote(database: Database, quote: QuoteFact): Promise
 }
 
 /**
- * Searches the list of payments first, because it has an index. The tiles of 256 leaves and the remaining events have
- * none.
+ * Finds the payment of a delivery. Searches the list of payments first, because it has an index. The tiles of 256
+ * leaves and the remaining events have none.
  */
 async function findPaymentOfLeaf(database: Database, leafHashStart: string): Promise<PaymentReference | undefined> {
   const start = Buffer.from(leafHashStart, 'hex')
@@ -247,7 +247,7 @@ async function readPresented(database: Database, reference: PaymentReference): P
   return presentedAt?.getTime()
 }
 
-/** A stored wallet is valid, because it was checked before the quote was stored. */
+/** Returns the wallet of a stored quote. It is valid, because it was checked before the quote was stored. */
 export function walletOfQuote({ wallet }: Pick<QuoteFact, 'wallet'>) {
   return assertPresent(readAddress(wallet), 'a stored quote names a wallet')
 }

@@ -41,7 +41,7 @@ const columnsAfter: SqlColumns = {
   position: sql`stream`,
 }
 
-/** Without the columns of shares, because these depend on the ledger. */
+/** Columns of a payment without those of the shares, because the shares depend on the ledger. */
 export const paymentColumns = Object.keys({ ...columnsBefore, ...columnsAfter })
 
 /**
@@ -84,8 +84,8 @@ function ofQuestion(question: SumsQuestion) {
 const summed = ['burned', 'burn_owed', 'received', 'lost', 'unearned', 'owed', 'prepaid'] as const
 
 /**
- * Includes later entries of these payments on any day, so that the totals equal the sums of the rows. Undefined with a
- * filter by state, which has no totals.
+ * Reads the totals of the payments. They include later entries of these payments on any day, so that they equal the
+ * sums of the rows. Undefined with a filter by state, which has no totals.
  */
 async function readTotals(
   database: Database,

@@ -54,7 +54,10 @@ function ofQuestion(question: SumsQuestion) {
   return sql.join([sql`mint = ${question.mint}`, ...paidBy(question)], sql` and `)
 }
 
-/** A wallet has few payouts, so they are summed. For all wallets, uses the daily totals of the payment wallet. */
+/**
+ * Returns the amount paid. A wallet has few payouts, so they are summed. For all wallets, uses the daily totals of the
+ * payment wallet.
+ */
 async function readTotals(database: Database, question: SumsQuestion): Promise<ReportRow> {
   const query =
     question.wallet === undefined

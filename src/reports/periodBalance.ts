@@ -24,8 +24,9 @@ const columns: SqlColumns = {
 }
 
 /**
- * Opening balances, movements and closing balances have equal totals of debits and credits. The accounts of all wallets
- * are one line per kind of debt (`Liabilities:Overpaid`), and all burns are one line (`Expenses:Burned`).
+ * Lists the opening balance, the movements and the closing balance of each account. Each of the three has equal totals
+ * of debits and credits. The accounts of all wallets are one line per kind of debt (`Liabilities:Overpaid`), and all
+ * burns are one line (`Expenses:Burned`).
  */
 export async function periodBalance(database: Database, question: SumsQuestion): Promise<ReportTable> {
   const { mint, from, to } = question

@@ -30,8 +30,9 @@ interface PromiseRow {
 }
 
 /**
- * Undefined if no sale in dollars promised a burn, and the treasury delivered nothing. Recent promises are read through
- * the index of burns: those that no round has burned, and those that the reports do not have yet.
+ * Reads the burns that sales in dollars promised. Undefined if no sale promised a burn, and the treasury delivered
+ * nothing. Recent promises are read through the index of burns: those that no round has burned, and those that the
+ * reports do not have yet.
  */
 export async function readPromisedBurns(database: Database, mint: string): Promise<PromisedBurns | undefined> {
   const [row] = await readRows(database, 'promised burns')<PromiseRow>`

@@ -22,8 +22,9 @@ const what = 'the refunds'
 const debtsMax = 5_000
 
 /**
- * Payouts pay a wallet's debts in order, so all debts are read if the wallet had a payout. Without a payout, the given
- * payments suffice. A payment without an open or paid debt has no row.
+ * Reads the debts of the wallets. Payouts pay a wallet's debts in order, so all debts up to `debtsMax` are read if the
+ * wallet had a payout. Without a payout, the given payments suffice. A payment without an open or paid debt has no
+ * row.
  */
 async function readDebts(
   database: Database,

@@ -58,8 +58,8 @@ export type ReportName = keyof typeof reports
 const reportOf: Readonly<Record<ReportName, Report>> = reports
 
 /**
- * In the order of the finance page. The routes, the command and the page derive from this list, so that each report is
- * stated once.
+ * Names of the reports, in the order of the finance page. The routes, the command and the page derive from this list,
+ * so that each report is stated once.
  */
 export const reportNames = Object.keys(reports).filter((name): name is ReportName => name in reports)
 
@@ -88,7 +88,10 @@ export async function readReport(
   return question.columns === undefined ? table : withColumns(table, question.columns)
 }
 
-/** Columns of shares depend on the ledger, so names are checked after reading. */
+/**
+ * Thrown for a name that is not a column of the report. Columns of shares depend on the ledger, so names are checked
+ * after reading.
+ */
 export class UnknownColumn extends Error {
   override readonly name = 'UnknownColumn'
 }
@@ -110,7 +113,7 @@ function withColumns(table: ReportTable, chosen: readonly string[]): ReportTable
 // cost less per row.
 const firstPageRows = 100
 
-/** Holds one page in memory at a time, because a report may have a row for each payment of the ledger. */
+/** Reads the report page by page, because it may have a row for each payment of the ledger. */
 export async function* allPages(database: Database, request: ReportRequest): AsyncGenerator<readonly ReportRow[]> {
   let cursor = request.cursor
   let limit = firstPageRows

@@ -65,7 +65,7 @@ interface Open {
   readonly payouts: PayoutFact[]
 }
 
-/** JSON has no bigint, so amounts become text. */
+/** Returns the line for JSON. Amounts become text, because JSON has no bigint. */
 export function refundJson(line: RefundLine) {
   const { owedBaseUnits, approvedBaseUnits, paidBaseUnits, decisions, payouts, ...rest } = line
   return {
@@ -78,7 +78,10 @@ export function refundJson(line: RefundLine) {
   }
 }
 
-/** `moves` must contain all moves of each account, because payouts are attributed in order. */
+/**
+ * Returns one line for each debt. `moves` must contain all moves of each account that had a payout, because payouts are
+ * attributed in order.
+ */
 export function refundLines(moves: readonly RefundMove[]): readonly RefundLine[] {
   const lines = new Map<string, Open>()
   for (const move of moves.toSorted((one, other) => one.position - other.position)) {

@@ -10,8 +10,8 @@ import { type Cell, isAmount, isMicroUsd, type ReportRow } from './reportTable.t
  * exact base units, and tokens for people. Text that a spreadsheet would run as a formula gets a leading apostrophe.
  */
 export async function reportCsv(database: Database, request: ReportRequest): Promise<Readable> {
-  // Read one row before anything is sent, because it has the names of the columns. A fault can then still become an
-  // error answer.
+  // Read the report with one row before anything is sent, to get the names of the columns. A fault can then still
+  // become an error answer.
   const { columns } = await readReport(database, { ...request, limit: 1 })
   const { mint, decimals } = request.token
   return csvOf({

@@ -109,8 +109,8 @@ export type ReportQuestion = Readonly<Omit<z.output<typeof shape>, 'month' | 'qu
 
 export interface ReportParameters {
   /**
-   * Accepted parameters besides those of pages. Others are rejected, because a caller would misread a report that
-   * ignored a parameter.
+   * Accepted parameters besides `columns`, which every report accepts. Others are rejected, because a caller would
+   * misread a report that ignored a parameter.
    */
   readonly accepts: readonly string[]
   readonly requires?: 'tab'

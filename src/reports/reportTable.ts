@@ -1,6 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 
-/** A bigint is exact. Amounts in base units are always bigints, and dollars only above 2^53 millionths. */
+/**
+ * Amounts in base units are bigints. Amounts in dollars are numbers of millionths, and bigints from 2^53, because
+ * numbers are not exact there.
+ */
 export interface ReportTable {
   readonly columns: readonly string[]
   readonly rows: readonly ReportRow[]
@@ -25,7 +28,10 @@ export function isoTimeOf(time: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }
 
-/** The driver returns `numeric` as text. */
+/**
+ * Converts the cells of a database row. Amounts become numbers or bigints, because the driver returns `numeric` as
+ * text.
+ */
 export function cellsOf(row: SqlRow): ReportRow {
   const cells = Object.entries(row).map(([name, value]): [string, Cell] => {
     if (typeof value !== 'string') return [name, value]
@@ -44,8 +50,8 @@ export function isMicroUsd(column: string): boolean {
 }
 
 /**
- * The query reads one row more than the limit, so that a following page is detected. `last` is undefined on the last
- * page.
+ * Cuts the page from the rows. The query reads one row more than the limit, so that a following page is detected.
+ * `last` is undefined on the last page.
  */
 export function pageOf<Row>(rows: readonly Row[], { limit }: { readonly limit: number }) {
   const page = rows.slice(0, limit)

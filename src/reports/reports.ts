@@ -32,15 +32,21 @@ export interface Reports {
   table(report: ReportName, question: ReportQuestion): Promise<Positioned<ReportTable>>
   csv(report: ReportName, question: ReportQuestion): Promise<Positioned<Readable>>
   /**
-   * Returns the statement of a month such as `2026-10`. Throws `ClosingNotReady` while the positions of the statement
-   * are not sealed.
+   * Returns the statement of a month such as `2026-10`. Throws `ClosingNotReady` while the reports or the checkpoints
+   * have not reached the positions of the statement.
    */
   closing(question: { readonly month: string; readonly nowMs: number }): Promise<UnsignedClosing>
-  /** For Solana the bare signature suffices. Undefined if the text is not a reference or the ledger does not have it. */
+  /**
+   * Returns the facts of a payment. For Solana the bare signature suffices. Undefined if the text is not a reference or
+   * the ledger does not have it.
+   */
   payment(reference: string): Promise<PaymentDetail | undefined>
   /** Reads the refunds after at most one step of the roll-up, because a request must not wait for a whole backlog. */
   refundsNow(wallet: string): Promise<Positioned<readonly RefundLine[]>>
-  /** Reads the refunds after a roll-up of the whole backlog, because decisions depend on them. */
+  /**
+   * Reads the refunds after rolling up the backlog in at most `stepsMax` steps, because decisions depend on the
+   * refunds.
+   */
   refundsOf(wallet: string): Promise<readonly RefundLine[]>
   /** Returns the payments of the wallet in every mint. */
   statement(question: { readonly wallet: string; readonly month: string }): Promise<Positioned<Readable>>

@@ -12,15 +12,19 @@ export interface ReportPosition {
 export const eventsPerRollUpMax = 10_000
 
 /**
- * The append does not maintain the tables of the reports, because every claim would then pay for them. Returns 0 in a
- * read-only session. The check for new events comes first, because taking the lock is a write. It is a separate
- * statement, because PostgreSQL checks the right to execute a function before it evaluates the condition.
+ * Adds new events to the tables of the reports, and returns their number. The append does not maintain these tables,
+ * because every claim would then pay for them. Returns 0 in a read-only session, and while another session rolls up.
+ * The check for new events comes first, because taking the lock is a write. It is a separate statement, because
+ * PostgreSQL checks the right to execute a function before it evaluates the condition.
  */
 export function rollUp(database: Database, eventsMax = eventsPerRollUpMax): Promise<number> {
   return rollUpIfDue(database, sql<Rolled>`select reports.roll_up(${eventsMax}) as rolled`)
 }
 
-/** Waits while another session is rolling up. Returns 0 if the reports contain all events, and in a read-only session. */
+/**
+ * Rolls up new events, after the roll-up of another session has ended. Returns 0 if the reports contain all events, in
+ * a read-only session, and without the right to roll up.
+ */
 export function rollUpInTurn(database: Database): Promise<number> {
   return rollUpIfDue(database, sql<Rolled>`select reports.roll_up_in_turn(${eventsPerRollUpMax}) as rolled`)
 }

@@ -35,13 +35,16 @@ export type ConsistencyProof = Readonly<{
   checkpoints: Readonly<{ from: string | null; to: string | null }>
 }>
 
-/** Every method throws a retryable `Fault` if the database does not answer. */
+/**
+ * Returns functions that prove and read sealed events. Every function throws a retryable `Fault` if the database does
+ * not answer.
+ */
 export function readSealedTree(database: Database) {
   return {
     checkpoint: async () => (await newestCheckpoint(database))?.note,
-    /** Undefined if the event is not sealed or there is no tree of this signed size. */
+    /** Proves that a tree contains the event. Undefined if it does not, or if no signed tree has this size. */
     proveInclusion: (question: InclusionQuestion) => proveInclusion(database, question),
-    /** Undefined if one of the trees is not sealed. */
+    /** Proves that the larger tree begins with the smaller one. Undefined if the larger tree is not sealed. */
     proveConsistency: (sizes: TreeSizes) => proveConsistency(database, sizes),
     /**
      * Returns a tile of C2SP tlog-tiles by its path `<L>/<N>[.p/<W>]`, whole or partial. Undefined if the path is not

@@ -7,7 +7,10 @@ import type { LedgerToken } from './ledgerToken.ts'
 
 export type Summary = Awaited<ReturnType<typeof summary>>
 
-/** Reads one row per endpoint and kind of account, so the cost is independent of the number of payments. */
+/**
+ * Returns the sums of the ledger. Reads one row per endpoint and kind of account, so the cost is independent of the
+ * number of payments.
+ */
 export async function summary(database: Database, { mint, decimals }: LedgerToken) {
   const lines = await readRows(database, 'the summary')<{
     account: string

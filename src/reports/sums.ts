@@ -117,7 +117,7 @@ function distributionMeasures(shares: readonly string[]): readonly Measure[] {
   ]
 }
 
-/** A reversal subtracts its burn on the day of the payment. */
+/** Sums the burns. A reversal subtracts its burn on the day of the payment. */
 export function burnSums(database: Database, question: SumsQuestion): Promise<ReportTable> {
   return sums(database, burnMeasures, question)
 }

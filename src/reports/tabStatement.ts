@@ -49,8 +49,8 @@ interface Movements {
 }
 
 /**
- * The debits of a tab are a range of stream ids. The burn in the token for a charge in dollars is a separate event, and
- * is not a part of the charge.
+ * Reads the movements of a tab. Its debits are a range of stream ids. The burn in the token for a charge in dollars is
+ * a separate event, and is not a part of the charge.
  */
 function readMovements(database: Database, { tab, limit }: SumsQuestion, { columns, after }: Movements) {
   const id = Buffer.from(assertPresent(readTabId(tab ?? ''), 'a statement is of a tab'))

@@ -7,7 +7,10 @@ export interface AccountBalance {
   readonly baseUnits: bigint
 }
 
-/** Excludes Memo accounts, which do not contain money. The balances of each mint sum to zero. */
+/**
+ * Reads the balances of all accounts, except Memo accounts, which do not contain money. The balances of each mint sum
+ * to zero.
+ */
 export async function trialBalance(database: Database): Promise<readonly AccountBalance[]> {
   const rows = await readRows(database, 'the trial balance')<{ account: string; mint: string; balance: string }>`
     select name as account, mint, balance from ledger.accounts where name not like 'Memo:%' order by mint, name`

@@ -54,7 +54,10 @@ async function* pagesOf(
     }
 }
 
-/** A payment may have two refunds, for example for an overpayment and for an answer that was not delivered. */
+/**
+ * Returns the cells of the refunds of a payment. It may have two, for example for an overpayment and for an answer that
+ * was not delivered.
+ */
 function refundOf(lines: readonly RefundLine[]): ReportRow {
   const payout = lines.flatMap(({ payouts }) => payouts).at(-1)
   return {

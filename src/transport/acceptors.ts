@@ -35,7 +35,7 @@ export async function listenWithAcceptors(server: Server, { host, port }: Addres
   return further
 }
 
-/** The options are those of Node's HTTP server. */
+/** Creates a listener that passes its connections to the server. The options are those of Node's HTTP server. */
 function createAcceptor(server: Server): Server {
   return createServer(
     { allowHalfOpen: true, noDelay: true },
@@ -46,8 +46,9 @@ function createAcceptor(server: Server): Server {
 const answerMsMax = 1_000
 
 /**
- * With SO_REUSEPORT, a second instance would share the port without an error, so this function tries to connect. A test
- * listener would accept callers of this instance and break their connections.
+ * Throws if another server listens on the address. With SO_REUSEPORT, a second instance would share the port without an
+ * error. This function tries to connect, because a test listener would accept callers of the other instance and break
+ * their connections.
  */
 async function requireFree(address: Address): Promise<void> {
   const { host, port } = address

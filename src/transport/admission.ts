@@ -43,8 +43,8 @@ export interface AdmissionOptions {
 }
 
 /**
- * Each purpose has a share of a limit that follows the load. A claimed payment frees its place at once. Its client
- * address earns work that strangers cannot use up.
+ * Creates the admission control. Each purpose has a share of a limit that follows the load. A claimed payment frees its
+ * place at once. Its client address earns work that strangers cannot use up.
  */
 export function createAdmission(options: AdmissionOptions) {
   const { now, limitAtStart = limitMax, adapt = nextLimit, load = followLoad() } = options
@@ -75,11 +75,11 @@ export function createAdmission(options: AdmissionOptions) {
       const isTurnedAway = turnsAway(request.address)
       allowances.spend(request.address, isTurnedAway ? refusalUnits : unitsOf[request.purpose])
       if (isTurnedAway) return true
-      // While payers are served, also count the reads of the window, because few reads overlap.
+      // While payers are served, also limit the reads of the window, because few reads overlap.
       if (group === 'read' && ++reads > Math.max(readsMin, limit * shareOfLimit) && servesPayers) return true
       return isFull(group) || (group !== 'payer' && load.isFlood())
     },
-    /** Undefined if the share of the request's group is full. */
+    /** Takes a place in the group of the request. Undefined if the share of the group is full. */
     enter(request: AdmissionRequest) {
       let group = groupOf(request)
       if (isFull(group)) return undefined
@@ -87,7 +87,7 @@ export function createAdmission(options: AdmissionOptions) {
       inProgress[group]++
       if (group === 'payer') load.sawPayer()
       return {
-        /** Called when the payment of this request is claimed. */
+        /** Frees the place when the payment of this request is claimed. */
         prove(): void {
           inProgress[group]--
           group = 'proven'

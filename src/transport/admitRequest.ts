@@ -47,8 +47,8 @@ export function limitAddressOf(deps: AdmitDeps, request: IncomingMessage): strin
 }
 
 /**
- * A request with the header of a proof counts in a separate share, because anyone can send this header. A message that
- * is long enough for a payment counts as a proof until its body is read.
+ * Returns the purpose of the request. A request with the header of a proof counts in a separate share, because anyone
+ * can send this header. A message that is long enough for a payment counts as a proof until its body is read.
  */
 function purposeOf({ sales, findSold, messages = [] }: AdmitDeps, request: IncomingMessage): Purpose {
   const asked: RailRequest = { mount: undefined, header: (name) => headerOf(request, name) }
@@ -67,8 +67,8 @@ function hasRoomForPayment({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * The operator's proxy removes this header (deploy/haproxy.cfg). It can refuse an address that causes load without
- * paying, at less cost than the service.
+ * Reports the state of the client address to the operator's proxy, which removes this header (deploy/haproxy.cfg). The
+ * proxy can refuse an address that causes load without paying, at less cost than the service.
  */
 export function reportAddressState(
   { trustedProxyHops }: AdmitDeps,
@@ -78,7 +78,10 @@ export function reportAddressState(
   if (trustedProxyHops > 0) response.setHeader('x-address-state', state)
 }
 
-/** Undefined if the client address has sent too many requests. The 429 is then already sent. */
+/**
+ * Counts the request of the client address. Undefined if the address has sent too many requests. The 429 is then
+ * already sent.
+ */
 export function takePass(deps: AdmitDeps, context: Context): Pass | undefined {
   const pass = deps.limits.enter(limitAddressOf(deps, context.req))
   context.set(pass.headers())
@@ -87,7 +90,7 @@ export function takePass(deps: AdmitDeps, context: Context): Pass | undefined {
   return undefined
 }
 
-/** Called when a request has fully arrived. Undefined if the instance is overloaded. */
+/** Takes a place for a request that has fully arrived. Undefined if the instance is overloaded. */
 export function takePermit(deps: AdmitDeps, { req, res }: Context): Permit | undefined {
   const permit = deps.admission.enter(admissionRequestOf(deps, req))
   if (permit === undefined) return undefined

@@ -84,7 +84,10 @@ export function createAllowances(now: () => number) {
     spent.refusedSinceMs = undefined
     return false
   }
-  /** Undefined if the address has earned work, or if neither the address nor its network has used up its allowance. */
+  /**
+   * Finds the used-up allowance of the address or its network. Undefined if the address has earned work, or if neither
+   * allowance is used up.
+   */
   const findSpent = (address: string): SpentAllowance | undefined =>
     earnings.has(address)
       ? undefined

@@ -91,13 +91,16 @@ function overloadedIn(seconds: number): ShedAnswers {
 const overloadedAnswers = overloadedIn(1)
 const spentAnswers = new Map<number, ShedAnswers>(restSteps.map((seconds) => [seconds, overloadedIn(seconds)]))
 
-/** Does not read the body, so that it costs less than a refusal by the routes. */
+/** Sends the refusal without reading the body, so that it costs less than a refusal by the routes. */
 function shed({ metrics }: AppDeps, response: ServerResponse, answer: Answer): void {
   writeRaw(response, answer)
   metrics.onRequest({ route: 'shed', status: answer.status, durationMs: 0 })
 }
 
-/** A bug is answered with a 500 that states the id of the request, and nothing about the bug. */
+/**
+ * Serves, counts and logs a request. A bug is answered with a 500 that states the id of the request, and nothing about
+ * the bug.
+ */
 async function observe(deps: AppDeps, context: Context, next: () => Promise<unknown>): Promise<void> {
   const startedAtMs = deps.clock.monotonicMs()
   const requestId = newId('request')
@@ -141,7 +144,10 @@ async function observe(deps: AppDeps, context: Context, next: () => Promise<unkn
 const alwaysSecret = ['authorization', 'proxy-authorization', 'cookie', 'idempotency-key']
 const charactersMax = 200
 
-/** Omits credentials. Each rail lists its credential headers, so a new rail needs no change here. */
+/**
+ * Returns the headers for the log, without the values of credentials. Each rail lists its credential headers, so a new
+ * rail needs no change here.
+ */
 function loggedHeaders(
   headers: IncomingHttpHeaders,
   rails: AppDeps['sales']['rails'],

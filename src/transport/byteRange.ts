@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * Undefined for another unit, several ranges or a syntax error, because the standard ignores such headers (RFC 9110,
- * 14.1.2).
+ * Reads a `Range` header. Undefined for another unit, several ranges or a syntax error, because the standard ignores
+ * such headers (RFC 9110, 14.1.2).
  */
 export function readByteRange(header: string, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header) ?? []

@@ -36,7 +36,10 @@ const quotesBeyondMax = 10
 const bytesPerQuote = 900
 const everyone = 'all'
 
-/** All instances share the counts, except those of `beside` and `beyond`. A limit with maximum 0 is off. */
+/**
+ * Creates the limits of callers. All instances share the counts, except those of `beside` and `beyond`. A limit with
+ * maximum 0 is off.
+ */
 export function createCallerLimits(config: CallerLimitConfig, deps: CallerLimitDeps) {
   const { quoteTtlMs } = config
   const limit = (name: string, max: number, windowMs: number) => createRateLimit({ name, max, windowMs }, deps.nowMs)
@@ -54,7 +57,7 @@ export function createCallerLimits(config: CallerLimitConfig, deps: CallerLimitD
   }
   const shared = [limits.requests, limits.quotes, limits.open, limits.wallets, limits.proofs]
   return {
-    /** The request may continue unless the result has `refused`. */
+    /** Counts a request. It may continue unless the result has `refused`. */
     enter: (address: string) => enter(limits, deps.onLimited, address),
     ...sharedCountsOf(shared),
   }
@@ -130,7 +133,7 @@ interface Taken {
   readonly standing: RateStanding
 }
 
-/** The format is that of draft-ietf-httpapi-ratelimit-headers. */
+/** Returns headers in the format of draft-ietf-httpapi-ratelimit-headers. */
 function headersOf(taken: readonly Taken[]): Readonly<Record<string, string>> {
   if (taken.length === 0) return {}
   const policies = taken.map(

@@ -12,8 +12,8 @@ export type Callers = ReturnType<typeof openCallers>
 
 export interface CallerConfig {
   /**
-   * Proxies of the operator in front of the service. Earlier addresses in `X-Forwarded-For` are ignored, because
-   * clients can invent them.
+   * Number of proxies of the operator in front of the service. Earlier addresses in `X-Forwarded-For` are ignored,
+   * because clients can invent them.
    */
   readonly trustedProxyHops: number
   readonly limits: CallerLimitConfig

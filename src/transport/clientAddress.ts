@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 
-/** Any client can write forwarded headers, so the service trusts only the entries that the operator's proxies appended. */
+/**
+ * Returns the client's address. Any client can write forwarded headers, so the service trusts only the entries that the
+ * operator's proxies appended.
+ */
 export function clientAddress(request: IncomingMessage, trustedProxyHops: number): string {
   const socket = plainAddress(request.socket.remoteAddress ?? '')
   if (trustedProxyHops === 0) return socket
@@ -13,7 +16,10 @@ export function clientAddress(request: IncomingMessage, trustedProxyHops: number
 
 const hopsCharactersMax = 1_000
 
-/** An IPv4 address that is mapped to IPv6, in any spelling, is the same client as the plain IPv4 address. */
+/**
+ * Converts an IPv4 address that is mapped to IPv6, in any spelling, because it is the same client as the plain IPv4
+ * address. Returns any other address unchanged.
+ */
 export function plainAddress(address: string): string {
   if (!isIPv6(address)) return address
   const groups = groupsOf(address)
@@ -39,7 +45,10 @@ export function limitKey(address: string): string {
     .join(':')}::/64`
 }
 
-/** All addresses of a /48 network may belong to one customer. Undefined for an IPv4 address. */
+/**
+ * Returns the /48 network of a limit key, because all its addresses may belong to one customer. Undefined for an IPv4
+ * address.
+ */
 export function networkKey(key: string): string | undefined {
   if (!key.endsWith('::/64')) return undefined
   return `${key.split(':', customerGroupCount).join(':')}::/48`
@@ -62,7 +71,10 @@ function readGroups(text: string): readonly number[] {
   })
 }
 
-/** Subnets are in CIDR notation, IPv4 and IPv6. The test is false for text that is not an address. */
+/**
+ * Returns a test whether an address is in one of the subnets, which are in CIDR notation, IPv4 and IPv6. The test is
+ * false for text that is not an address.
+ */
 export function addressList(subnets: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
   for (const subnet of subnets) {

@@ -45,8 +45,9 @@ export function answerClientError({ code = '' }: NodeJS.ErrnoException, socket: 
 const lingerMs = 2_000
 
 /**
- * Bytes that the client still sends are dropped, so that they do not fill the memory. The connection is destroyed after
- * a delay, because a client that never closes its side would delay a shutdown.
+ * Sends the answer and ends the connection. Bytes that the client still sends are dropped, so that they do not fill the
+ * memory. The connection is destroyed after a delay, because a client that never closes its side would delay a
+ * shutdown.
  */
 export function endUnread(socket: Duplex, answer: Answer): void {
   socket.removeAllListeners('data')

@@ -55,9 +55,9 @@ export function createConnections(
     return false
   }
   return {
-    /** Returns false if the connection must not be read. */
+    /** Counts or refuses a new connection. Returns false if the connection must not be read. */
     take,
-    /** A connection that serves a request is not closed to make room. */
+    /** Marks a connection that serves a request, so that it is not closed to make room. */
     hold: (socket: Socket) => void idle.delete(socket),
     release(socket: Socket): void {
       if (!socket.destroyed) idle.add(socket)

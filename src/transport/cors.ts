@@ -33,7 +33,7 @@ const responseHeaders = [
 // Chromium caches a preflight answer for two hours at most.
 const preflightSeconds = 7_200
 
-/** The router itself answers the preflight. */
+/** Creates the middleware that sets the headers. The router itself answers the preflight. */
 export function createCors(deps: CorsDeps): (context: Context, next: Next) => Promise<unknown> {
   const headersFor = corsHeaders(deps)
   return (context, next) => {
@@ -44,8 +44,8 @@ export function createCors(deps: CorsDeps): (context: Context, next: Next) => Pr
 }
 
 /**
- * The service has no cookies and no sessions, so any origin may send requests. Credentials are never allowed (Fetch
- * standard, CORS protocol).
+ * Returns a function that computes the headers of an answer. The service has no cookies and no sessions, so any origin
+ * may send requests. Credentials are never allowed (Fetch standard, CORS protocol).
  */
 export function corsHeaders({ rails, paths }: CorsDeps): (question: CorsQuestion) => Headers {
   const find = createRouteTable(paths.map((path) => ({ path })))

@@ -25,7 +25,7 @@ export function findFramingProblem(request: IncomingMessage): string | undefined
   return findRepeated(request.rawHeaders)
 }
 
-/** True if the request expects anything but `100 Continue`. Node does not read expectations of HTTP/1.0. */
+/** True if the request has an `Expect` header without `100-continue`. Node does not read expectations of HTTP/1.0. */
 export function hasUnmetExpectation({ headers: { expect }, httpVersion }: IncomingMessage): boolean {
   return httpVersion === '1.1' && expect !== undefined && !/(?:^|\W)100-continue(?:$|\W)/i.test(expect)
 }

@@ -46,8 +46,8 @@ const stuckAfterMsStandard = 5_000
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 }
 
 /**
- * Uses a thread with a separate event loop, because requests can keep the service's own loop busy. If the reports of
- * the service stop, the thread answers that the service is stuck.
+ * Answers health checks in a thread with a separate event loop, because requests can keep the service's own loop busy.
+ * If the reports of the service stop, the thread answers that the service is stuck.
  */
 export async function openHealthListener(
   { host, port, metricsSubnets, stuckAfterMs = stuckAfterMsStandard }: HealthListenerOptions,

@@ -73,13 +73,13 @@ function livenessAnswer(silentMs: number, stuckAfterMs: number): Answer {
   return jsonAnswer(503, JSON.stringify({ status: 'stuck', silentMs: Math.round(silentMs) }))
 }
 
-/** A stuck service serves no caller, so the answer is then "not ready". */
+/** Returns the reported readiness, or "not ready" if the service is stuck, because it then serves no caller. */
 function readinessAnswer({ answer, ageMs }: ReportedAnswer, stuckAfterMs: number): Answer {
   if (ageMs <= stuckAfterMs) return answer
   return jsonAnswer(503, JSON.stringify({ status: 'not ready', failing: ['event_loop'] }))
 }
 
-/** While the event loop is busy, the metrics are those of an earlier scrape, so the answer contains their age. */
+/** Adds the age of the metrics to the answer, because they are those of an earlier scrape while the event loop is busy. */
 function metricsAnswer({ answer, ageMs }: ReportedAnswer): Answer {
   const age = [
     '# HELP tollbook_metrics_age_seconds Time since the service collected these metrics',

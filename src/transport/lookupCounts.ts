@@ -8,7 +8,10 @@ export interface LookupCounts extends SharedCounts {
 const windowMs = 60_000
 const everyone = 'all'
 
-/** A provider limits the service and not its callers, so all callers count together. */
+/**
+ * Creates the counts of lookups at providers. A provider limits the service and not its callers, so all callers count
+ * together.
+ */
 export function createLookupCounts(nowMs: () => number): LookupCounts {
   const limits: RateLimit[] = []
   return {

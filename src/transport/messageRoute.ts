@@ -32,7 +32,10 @@ export interface MessageCarrier {
   onPaid(endpoint: string, dispatch: Dispatch): void
 }
 
-/** Takes a permit only after reading the body, because the body shows whether it carries a payment. */
+/**
+ * Returns the route of the protocol. It takes a permit only after reading the body, because the body shows whether it
+ * carries a payment.
+ */
 export function messageRoute(deps: VisitDeps & BodyDeps, protocol: MessageProtocol): Route {
   return { path: protocol.path, methods: ['POST'], serve: (context) => serveMessage(deps, protocol, context) }
 }

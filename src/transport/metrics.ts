@@ -10,7 +10,7 @@ interface ShownCheck {
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** The values of labels come from closed lists, so a caller cannot create new series. */
+/** Creates the metrics. The values of labels come from closed lists, so a caller cannot create new series. */
 export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
@@ -65,7 +65,10 @@ function trafficMetrics(registers: Registry[]) {
 type NodeState = Readonly<{ name: string; slot: number; lagSlots: number; problem: string | undefined }>
 type QuoteStorage = Readonly<{ bytes: number; oldestDays: number; retentionDays: number }>
 
-/** The label of a node is its position in SOLANA_RPC_URLS, because a URL may contain a key. */
+/**
+ * Creates the metrics of the service's state. The label of a node is its position in SOLANA_RPC_URLS, because a URL may
+ * contain a key.
+ */
 function stateMetrics(registers: Registry[]) {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name, help, labelNames, registers })

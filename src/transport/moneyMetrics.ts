@@ -17,8 +17,8 @@ interface MetricMoney {
 }
 
 /**
- * Each gauge has one series per mint. Amounts are in base units of the mint unless the name contains `usd`. Gauges
- * round amounts above 2^53; the reports are exact.
+ * Creates the metrics of money. Each gauge has a label for the mint. Amounts are in base units of the mint unless the
+ * name contains `usd`. Gauges round amounts above 2^53; the reports are exact.
  */
 export function moneyMetrics(registers: Registry[]) {
   const gauge = (name: string, help: string, labelNames: string[] = []) =>

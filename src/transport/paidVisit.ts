@@ -33,7 +33,7 @@ export function openVisit(deps: VisitDeps, { context, pass }: { readonly context
   return {
     /** Facts for the sale, which do not depend on the wire format. */
     facts,
-    /** Called when the request has fully arrived. Returns false if the instance is overloaded. */
+    /** Takes a permit for the request, which has fully arrived. Returns false if the instance is overloaded. */
     enter(): boolean {
       permit = takePermit(deps, context)
       return permit !== undefined

@@ -18,7 +18,7 @@ export const jsonLimits = {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Rejects duplicate names, because programs disagree about which of the values applies. */
+/** Parses JSON within the limits. Rejects duplicate names, because programs disagree about which of the values applies. */
 export function parseJson(bytes: Uint8Array): ParsedJson {
   const excess = findExcess(bytes)
   if (excess !== undefined) return { ok: false, message: excess }
@@ -52,8 +52,8 @@ function kindAt(bytes: Uint8Array, at: number): number | undefined {
 }
 
 /**
- * Makes one pass over the bytes, before they are decoded or parsed. Undefined if the limits hold, even for invalid
- * JSON.
+ * Finds a violation of the limits or a repeated name, in one pass over the bytes before they are decoded. Undefined if
+ * there is none, even for invalid JSON.
  */
 function findExcess(bytes: Uint8Array): string | undefined {
   // Names that each open object has so far, innermost last. The entry of an array is undefined.
@@ -82,7 +82,10 @@ function findExcess(bytes: Uint8Array): string | undefined {
   return undefined
 }
 
-/** The loop calls no function, because a body of spaces is the most expensive input for this scan. */
+/**
+ * Returns the index after the white space. The loop calls no function, because a body of spaces is the most expensive
+ * input for this scan.
+ */
 function endOfSpace(bytes: Uint8Array, start: number): number {
   const { length } = bytes
   let at = start
@@ -129,7 +132,10 @@ function findNameProblem(names: Set<string>, quoted: Uint8Array): string | undef
   return isNew ? undefined : 'must not name a key twice in one object'
 }
 
-/** Undefined if the name is not valid JSON, because the parser refuses it later. */
+/**
+ * Returns the name without its quotes and escapes. Undefined if it is not valid JSON, because the parser refuses it
+ * later.
+ */
 function readName(quoted: Uint8Array): string | undefined {
   try {
     const name: unknown = JSON.parse(utf8.decode(quoted))

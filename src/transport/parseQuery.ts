@@ -7,8 +7,8 @@ export type ParsedQuery =
 const parametersMax = 64
 
 /**
- * Duplicate names, broken percent-encoding and invalid UTF-8 are errors, because a lenient parser picks one of two
- * values, and another program may pick the other.
+ * Parses a query. Duplicate names, broken percent-encoding and invalid UTF-8 are errors. A lenient parser picks one of
+ * two values, and another program may pick the other.
  */
 export function parseQuery(query: string): ParsedQuery {
   const values = new Map<string, string>()
@@ -37,7 +37,10 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** A long name, or one with unusual characters, is replaced by a fixed text, because logs and pages show the message. */
+/**
+ * Returns the name, or a fixed text for a long name or one with unusual characters, because logs and pages show the
+ * message.
+ */
 export function shownName(name: string): string {
   return /^[A-Za-z0-9_-]{1,40}$/.test(name) ? name : '(unknown name)'
 }

@@ -29,7 +29,7 @@ const tagBytes = 16
 const zip = promisify(gzip)
 const brotli = promisify(brotliCompress)
 
-/** Compression runs outside of the event loop. */
+/** Prepares the body and its compressed forms. Compression runs outside of the event loop. */
 export async function preparePublicBody(
   content: string | Buffer,
   { codings = contentCodings, codedBytesMin = 1_024 }: PublicBodyOptions = {},

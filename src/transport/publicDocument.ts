@@ -5,8 +5,8 @@ import { preparePublicBody, type PublicBody } from './publicBody.ts'
 export type DatedFacts = Readonly<Record<string, Json>>
 
 /**
- * While the facts do not change, the body keeps its first `asOf`. The entity tag then stays the same, and a client that
- * polls gets a 304.
+ * Creates a function that prepares a document. While the facts do not change, the body keeps its first `asOf`. The
+ * entity tag then stays the same, and a client that polls gets a 304.
  */
 export function createPublicDocument(): (facts: DatedFacts) => Promise<PublicBody> {
   const prepare = createPublicText()
@@ -14,7 +14,10 @@ export function createPublicDocument(): (facts: DatedFacts) => Promise<PublicBod
     prepare(JSON.stringify({ ...facts, asOf: null }), () => JSON.stringify({ success: true, data: facts }))
 }
 
-/** Prepares a text again only if its version has changed, because each preparation renders and compresses the text. */
+/**
+ * Creates a function that prepares a text. It prepares the text again only if the version has changed, because each
+ * preparation renders and compresses the text.
+ */
 export function createPublicText(): (version: string, render: () => string) => Promise<PublicBody> {
   let known: { readonly version: string; readonly body: Promise<PublicBody> } | undefined
   return (version, render) => {

@@ -30,7 +30,7 @@ export interface RateTotal extends Pick<RateReport, 'name' | 'client' | 'window'
 
 export interface RateLimit extends SharedCounts {
   readonly rule: RateLimitRule
-  /** A request beyond the limit is not counted. */
+  /** Counts the request, unless it is beyond the limit. */
   take(client: string): RateStanding
   giveBack(client: string): void
 }
@@ -85,8 +85,9 @@ const reportedShare = 1 / 10
 const reportsMax = 1_000
 
 /**
- * Two fixed windows approximate a sliding window. Counting is local and needs no round trip: instances exchange the
- * counts of busy clients in the background. Windows follow the wall clock, so they are the same at all instances.
+ * Creates a rate limit. Two fixed windows approximate a sliding window. Counting is local and needs no round trip:
+ * instances exchange the counts of busy clients in the background. Windows follow the wall clock, so they are the same
+ * at all instances.
  */
 export function createRateLimit(rule: RateLimitRule, nowMs: () => number): RateLimit {
   const { name, max, windowMs } = rule

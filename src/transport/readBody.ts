@@ -21,8 +21,8 @@ export interface ArrivingBody {
 }
 
 /**
- * Checks the media type and the declared length before the content, so that most refusals need no reading. A client
- * that expects `100 Continue` gets it after these checks.
+ * Reads the body. Checks the media type and the declared length before the content, so that most refusals need no
+ * reading. A client that expects `100 Continue` gets it after these checks.
  */
 export async function readBody(deps: BodyDeps, arriving: ArrivingBody): Promise<Buffer | Answer> {
   const { request, response, bytesMax } = arriving
@@ -62,7 +62,10 @@ const bytesPerMsMin = 128
 // Each Buffer object takes this in addition to its content: a body in chunks of one byte uses far more than its length.
 const chunkOverheadBytes = 256
 
-/** A chunked body gets the maximum, because its length is unknown. */
+/**
+ * Returns the time in which the body must arrive, in milliseconds. A chunked body gets the maximum, because its length
+ * is unknown.
+ */
 function timeFor(request: IncomingMessage): number {
   if (request.headers['content-length'] === undefined) return timeMaxMs
   return Math.min(timeMaxMs, firstBytesMs + declaredBytes(request) / bytesPerMsMin)
@@ -102,7 +105,7 @@ function crumbled(): Answer {
   return invalidRequest([{ field: 'body', message: `must have at most ${chunksMax} chunks, or larger ones` }])
 }
 
-/** The returned function stops the collection. */
+/** Collects the chunks of the body, and settles the outcome. The returned function stops the collection. */
 function collect(
   { request, bytesMax }: ArrivingBody,
   upload: Upload,

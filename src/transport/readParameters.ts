@@ -55,7 +55,7 @@ function passedHeaders({ passedHeaders: names = [] }: Endpoint, header: Sent['he
   return sent.length === 0 ? {} : { headers: Object.fromEntries(sent) }
 }
 
-/** For a problem that concerns no single field. */
+/** Field of a problem that concerns no single parameter. */
 type Whole = 'query' | 'body' | 'arguments'
 
 type Values = Readonly<Record<string, Json>>
@@ -107,7 +107,10 @@ const problemsMax = 20
 
 type Issue = Extract<ReturnType<Endpoint['read']>, { ok: false }>['issues'][number]
 
-/** An issue about unknown parameters gives one problem for each parameter, not one for their object. */
+/**
+ * Returns the problems of an issue. An issue about unknown parameters gives one problem for each parameter, not one for
+ * their object.
+ */
 export function problemsOf(issue: Issue, whole: Whole): readonly FieldProblem[] {
   const path = issue.path.map(String)
   if (issue.code === 'unrecognized_keys') {

@@ -10,7 +10,7 @@ export function pathOf({ url = '' }: Pick<IncomingMessage, 'url'>): string {
   return path === '' ? '/' : path
 }
 
-/** Undefined if the header is missing or blank. Node has removed spaces and tabs around the value. */
+/** Returns the header. Undefined if it is missing or blank. Node has removed spaces and tabs around the value. */
 export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
   const value = String(headers[name] ?? '')
   return value === '' ? undefined : value

@@ -7,9 +7,10 @@ export interface FoundRoute<R> {
 }
 
 /**
- * Paths are compared exactly as sent: no decoding, no case folding, no dot segments. `{name}` and `:name` match one
- * segment, and `*name` matches all further segments. An exact path is preferred to a pattern. If two patterns match,
- * the pattern with a literal segment at the first difference is preferred.
+ * Creates a table that finds the route of a path. Paths are compared exactly as sent: no decoding, no case folding, no
+ * dot segments. `{name}` and `:name` match one segment, and `*name` matches all further segments. An exact path is
+ * preferred to a pattern. If two patterns match, the pattern with a literal segment at the first difference is
+ * preferred.
  */
 export function createRouteTable<R extends { readonly path: string }>(
   routes: readonly R[],
@@ -43,7 +44,10 @@ const anyMethod = 'GET'
 
 const ranks = { literal: '0', one: '1', rest: '2' } as const
 
-/** The pattern names each parameter by its position, as in `:s2`. The rank sorts the table. */
+/**
+ * Returns the pattern of a path for the router, and its rank, which sorts the table. The pattern gives each parameter a
+ * name by its position, as in `:s2`.
+ */
 function patternOf(path: string): { readonly pattern: string; readonly rank: string } {
   const segments = path.split('/').map((text, index) => ({ text, index, kind: kindOf(text) }))
   return {

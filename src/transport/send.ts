@@ -74,8 +74,9 @@ export interface StreamingDeps {
 }
 
 /**
- * Resolves when the answer is finished, even if the caller has left, because admission and shutdown count the request
- * until then. A failed answer ends the connection, so that no client takes the part for the whole.
+ * Sends a streamed answer. Resolves when the answer is finished, even if the caller has left, because admission and
+ * shutdown count the request until then. A failed answer ends the connection, so that no client takes the part for the
+ * whole.
  */
 export async function sendStream(deps: StreamingDeps, context: Context, answer: StreamedAnswer): Promise<void> {
   const response = context.res
@@ -104,8 +105,8 @@ export async function sendStream(deps: StreamingDeps, context: Context, answer: 
 }
 
 /**
- * In HTTP/1.1, a missing last chunk shows that the answer is incomplete. HTTP/1.0 has no chunks, so only a reset shows
- * it.
+ * Ends the connection of an incomplete answer. In HTTP/1.1, a missing last chunk shows that the answer is incomplete.
+ * HTTP/1.0 has no chunks, so only a reset shows it.
  */
 function tearDown(response: ServerResponse): void {
   if (response.req.httpVersionMinor === 0) response.socket?.resetAndDestroy()
@@ -117,9 +118,9 @@ function followCaller(clock: Clock, response: ServerResponse, waitMaxMs: number)
   let waitedMs = 0
   response.once('close', () => left.abort('the connection is closed'))
   return {
-    /** The caller has closed the connection, or has read too slowly. */
+    /** True if the caller has closed the connection, or has read too slowly. */
     hasLeft: () => left.signal.aborted || response.destroyed,
-    /** Closes the connection when the wait time is used up. */
+    /** Waits until the caller has read enough. Closes the connection when the wait time is used up. */
     async untilItReads(event: 'drain' | 'finish'): Promise<void> {
       const startedAtMs = clock.monotonicMs()
       const ended = new AbortController()

@@ -26,7 +26,7 @@ export function sendPublicBody(context: Context, { bytes, entityTag, coded }: Pu
   context.body = (coding === undefined ? undefined : coded.get(coding)) ?? bytes
 }
 
-/** A request for several ranges gets the whole file. */
+/** Sends the file, or the requested range of it. A request for several ranges gets the whole file. */
 export function sendFile(context: Context, file: FileBody): void {
   const { size, entityTag } = file
   const tag = `"${entityTag}"`
@@ -54,7 +54,7 @@ function isUnchanged(context: Context, tag: string): boolean {
   return true
 }
 
-/** Only GET has ranges. If `If-Range` has another tag or a date, the whole file is sent. */
+/** Reads the requested range. Only GET has ranges. If `If-Range` has another tag or a date, the whole file is sent. */
 function readRange(context: Context, size: number, tag: string): ByteRange | 'unsatisfiable' | undefined {
   const condition = context.get('if-range')
   if (context.method !== 'GET' || (condition !== '' && condition !== tag)) return undefined

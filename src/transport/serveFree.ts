@@ -19,7 +19,7 @@ export interface FreeDeps extends AdmitDeps {
   readonly freeRoutes: readonly FreeRoute[]
 }
 
-/** The answer to HEAD is the answer to GET without the body. */
+/** Returns the free routes. The answer to HEAD is the answer to GET without the body. */
 export function freeRoutesOf(deps: FreeDeps): readonly Route[] {
   return deps.freeRoutes.map((route) => ({
     path: route.path,
@@ -34,7 +34,10 @@ export function freeRoutesOf(deps: FreeDeps): readonly Route[] {
   }))
 }
 
-/** Health checks need no permit up to a rate that no monitor reaches. Above that rate they count like other requests. */
+/**
+ * Serves a free route. Health checks need no permit up to a rate that no monitor reaches. Above that rate they count
+ * like other requests.
+ */
 async function serveFree(
   deps: FreeDeps,
   route: FreeRoute,

@@ -34,7 +34,7 @@ export interface PaidPath {
   readonly mount: string | undefined
 }
 
-/** Each product has another path below the mount of each rail that has a mount. */
+/** Returns the paths of all products. Each product has another path below the mount of each rail that has a mount. */
 export function paidPaths({ endpoints, sales }: Pick<PaidDeps, 'endpoints' | 'sales'>): readonly PaidPath[] {
   const mounts = [undefined, ...sales.rails.flatMap(({ description }) => description?.mount ?? [])]
   return endpoints.flatMap((endpoint) =>
@@ -42,7 +42,7 @@ export function paidPaths({ endpoints, sales }: Pick<PaidDeps, 'endpoints' | 'sa
   )
 }
 
-/** HEAD is not served, because it would sell an answer without a body. */
+/** Returns the routes of the products. HEAD is not served, because it would sell an answer without a body. */
 export function paidRoutes(deps: PaidDeps, paths: readonly PaidPath[]): readonly Route[] {
   return paths.map(({ path, endpoint, mount }) => ({
     path,
@@ -153,8 +153,8 @@ function hasNoInput(request: Pick<IncomingMessage, 'url' | 'headers'>): boolean 
 }
 
 /**
- * The order has a price but cannot be bought. A request with any input is checked as usual, so that a typing error
- * costs no money.
+ * Returns an order that has a price but cannot be bought. A request with any input is checked as usual, so that a
+ * typing error costs no money.
  */
 function openProbe({ path, whyUnavailable }: Endpoint): CheckedOrder {
   return {

@@ -51,7 +51,10 @@ const unguarded: Guard = {
   whenAnswered: (_, then) => then(),
 }
 
-/** Limits headers, time and requests per connection. Rejects if the address or the port cannot be used. */
+/**
+ * Starts a server that limits headers, time and requests per connection. Rejects if the address or the port cannot be
+ * used.
+ */
 export async function listen(
   serve: RequestListener,
   { host, port, variables = 'HOST, PORT', ...options }: ListenOptions,
@@ -77,8 +80,8 @@ export async function listen(
 }
 
 /**
- * A connection that is refused before Node prepares to read it gets no parser, timeouts or listeners. Returns the open
- * sockets.
+ * Lets `takes` refuse a connection before Node prepares to read it. A refused connection gets no parser, timeouts or
+ * listeners. Returns the open sockets.
  */
 function guardConnections(server: Server, { takes, onConnection }: Guard): ReadonlySet<Socket> {
   const sockets = new Set<Socket>()
@@ -96,8 +99,8 @@ function guardConnections(server: Server, { takes, onConnection }: Guard): Reado
 }
 
 /**
- * A parser error is answered after the earlier requests. After `Connection: close`, later bytes are not a request, so
- * the connection is only closed.
+ * Answers a parser error after the earlier requests. After `Connection: close`, later bytes are not a request, so the
+ * connection is only closed.
  */
 function onClientError({ whenAnswered }: Guard, error: NodeJS.ErrnoException, socket: Socket): void {
   const { code = '' } = error

@@ -29,7 +29,10 @@ export function createServiceAddress() {
   }
 }
 
-/** Replaces a wildcard address by localhost, because no client can connect to a wildcard. */
+/**
+ * Returns the host as a part of a URL. Replaces a wildcard address by localhost, because no client can connect to a
+ * wildcard.
+ */
 function hostToFetch(host: string): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return name.includes(':') ? `[${name}]` : name

@@ -13,7 +13,10 @@ export interface ShareRatesDeps {
 // A client that uses several instances can exceed its limit by the requests of one interval at each instance.
 const everyMs = 1_000
 
-/** While the database is slow or unavailable, each instance continues with its own counts. */
+/**
+ * Starts to exchange the counts with the other instances. While the database is slow or unavailable, each instance
+ * continues with its own counts.
+ */
 export function startRateSharing(deps: ShareRatesDeps, counts: SharedCounts) {
   const { clock } = deps
   const stopping = new AbortController()

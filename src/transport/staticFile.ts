@@ -11,7 +11,7 @@ export interface StaticFile {
 
 type Content = string | Buffer
 
-/** A function produces the content at the first request. Images are sent unchanged. */
+/** Creates a static file. If `content` is a function, the first request calls it. Images are not compressed. */
 export function createStaticFile(contentType: string, content: Content | (() => Promise<Content>)): StaticFile {
   const codings = contentType.startsWith('image/') ? [] : contentCodings
   let body: Promise<PublicBody> | undefined
@@ -26,7 +26,7 @@ export function createStaticFile(contentType: string, content: Content | (() => 
   return { contentType, prepared }
 }
 
-/** Names are keys of a map and never part of a path. */
+/** Returns the file with this name. Names are keys of a map and never part of a path. */
 export async function serveStaticFile(
   files: ReadonlyMap<string, StaticFile>,
   name: string,

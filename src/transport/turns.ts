@@ -47,8 +47,9 @@ export interface TurnDeps {
 }
 
 /**
- * The next request is parsed when the operating system has taken the answer to the previous one. If a client pipelines
- * or does not read, the service holds one answer. The other requests wait in the buffers of the connection.
+ * Serves the requests of a connection one after another. A request starts when the operating system has taken the
+ * answer to the previous one. If a client pipelines or does not read, the service holds one answer. Later requests of
+ * the same piece wait parsed, and all others wait in the buffers of the connection.
  */
 export function createTurns({ serve, unread, rests }: TurnDeps) {
   const turnsOf = new WeakMap<Socket, Turns>()
@@ -112,7 +113,10 @@ export function createTurns({ serve, unread, rests }: TurnDeps) {
   }
 }
 
-/** A connection rests for at most the time in Retry-After, so a client that waits that long loses no time. */
+/**
+ * Returns the rest after a result, in milliseconds. It is at most the time in Retry-After, so a client that waits that
+ * long loses no time.
+ */
 function restMsAfter(result: TurnResult): number {
   if (typeof result === 'object') return result.spentForSeconds * msPerSecond
   return result === 'shed' ? shedRestMs : 0
@@ -120,7 +124,10 @@ function restMsAfter(result: TurnResult): number {
 
 const nothing = Buffer.alloc(0)
 
-/** Passes the bytes of one request to Node's parser, and the remaining bytes after its answer. */
+/**
+ * Passes the received bytes to Node's parser in pieces. Stops when a request is complete, and continues after its
+ * answer.
+ */
 function parseInPieces(socket: Socket, turns: Turns): void {
   const [parse] = socket.listeners('data')
   assert(parse !== undefined, 'Node parses what a connection receives')
@@ -150,7 +157,10 @@ function isHeldUp(socket: Socket): boolean {
   return socket.isPaused() || socket.writableNeedDrain
 }
 
-/** A body of known length is one piece of at least `pieceBytes`, so the piece can also contain bytes after the body. */
+/**
+ * Returns the size of the next piece in bytes. A body of known length is one piece of at least `pieceBytes`, so the
+ * piece can also contain bytes after the body.
+ */
 function pieceBytesOf({ current, bodyBytes }: Turns): number {
   if (current === undefined) return pieceBytes
   return Number.isNaN(bodyBytes) ? bodyPieceBytes : Math.max(pieceBytes, bodyBytes)

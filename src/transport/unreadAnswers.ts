@@ -18,7 +18,7 @@ export function createUnreadAnswers({ idleMs, bytesMax }: UnreadLimits) {
     unread.delete(socket)
   }
   return {
-    /** The answer counts until the operating system has taken it. */
+    /** Counts the answer until the operating system has taken it. */
     follow(response: ServerResponse): void {
       const { socket } = response.req
       // Node closes the connection at this timeout, and sets its own timeout again after the answer has been read.

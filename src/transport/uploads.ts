@@ -32,14 +32,14 @@ export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits) {
   }
   return {
     heldBytes: () => total,
-    /** `giveUp` is called if this upload must make room for newer ones. */
+    /** Begins an upload. `giveUp` is called if it must make room for newer ones. */
     begin(address: string, giveUp: () => void) {
       const upload: OpenUpload = { address, giveUp, bytes: 0 }
       arriving.add(upload)
       return {
         /**
-         * False if the address has too many bytes, or if all uploads together have too many and no older upload can
-         * make room.
+         * Counts received bytes. False if the address has too many bytes, or if all uploads together have too many and
+         * no older upload can make room.
          */
         hold(bytes: number): boolean {
           if (add(upload, bytes) > bytesPerAddressMax) return false
@@ -50,7 +50,7 @@ export function createUploads({ bytesMax, bytesPerAddressMax }: UploadLimits) {
           }
           return total <= bytesMax
         },
-        /** `giveUp` is not called after the body is complete. */
+        /** Notes that the body is complete. `giveUp` is not called after that. */
         arrived: () => void arriving.delete(upload),
         end: () => end(upload),
       }

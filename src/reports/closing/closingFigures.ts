@@ -20,7 +20,10 @@ export interface ClosingLine {
 
 export type ClosingFigures = Pick<ClosingStatement, 'accounts' | 'totals' | 'owedBaseUnits'>
 
-/** The lines of each part sum to zero, because the entries of each event sum to zero. */
+/**
+ * Computes the accounts and totals of a statement. The balances of a mint must sum to zero, because the entries of each
+ * event do.
+ */
 export function closingFigures(lines: readonly ClosingLine[], price: DayPrice | undefined): ClosingFigures {
   const byAccount = [...Map.groupBy(lines, ({ account }) => account)].toSorted(([one], [other]) =>
     one < other ? -1 : 1,
@@ -90,7 +93,7 @@ const rules: Readonly<Record<ClosingTotal, TotalRule>> = {
   lost: { kinds: 'payments', isOf: isOnly(accounts.reversedPayments), sign: 1n },
 }
 
-/** An unlisted kind counts as payments. */
+/** Group of totals for each kind of stream. An unlisted kind counts as payments. */
 const kindOf: Readonly<Record<string, TotalRule['kinds']>> = { payout: 'payouts', burn: 'burns', refund: 'refunds' }
 
 function totalsOf(month: readonly ClosingLine[]): ClosingStatement['totals'] {
@@ -131,7 +134,7 @@ function sumOf(lines: readonly ClosingLine[], column: Amount): bigint {
   return lines.reduce((sum, line) => sum + line[column], 0n)
 }
 
-/** Rounds toward zero, for display only. */
+/** Converts 10^-12 dollars to millionths of a dollar, rounded toward zero, for display only. */
 function microUsd(picoUsd: bigint): string {
   return divideTowardsZero(picoUsd, 1_000_000n).toString()
 }

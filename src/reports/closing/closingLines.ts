@@ -20,9 +20,9 @@ interface LineRow {
 }
 
 /**
- * Excludes unstated events. Entries that were recorded after the close of their month are in the part `restated`, or in
- * the opening of later months. Dollars of a day are computed once for its sum, so that a late entry cannot move a
- * closed month by rounding.
+ * Reads the sums of each account, without unstated events. Entries that were recorded after the close of their month
+ * are in the part `restated`, or in the opening of later months. Dollars of a day are computed once for its sum, so
+ * that a late entry cannot move a closed month by rounding.
  */
 export async function readLines(snapshot: Database, question: LinesQuestion): Promise<readonly ClosingLine[]> {
   const { mint, from, to, opening, position, statedUpto, rolledUpto } = question

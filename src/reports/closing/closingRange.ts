@@ -33,8 +33,9 @@ const clockToleranceMs = 10 * 60_000
 export const unsealedMax = 20_000
 
 /**
- * A month that is not closed yet ends at the newest checkpoint, because under load some events are always unsealed. If
- * the reports are behind the checkpoint, the month ends at their position.
+ * Returns the positions that the statement covers. A month that is not closed yet ends at the newest checkpoint,
+ * because under load some events are always unsealed. If the reports are behind the checkpoint, the month ends at their
+ * position.
  */
 export async function closingRange(
   snapshot: Database,
@@ -87,7 +88,7 @@ export class ClosingNotReady extends Fault {
   }
 }
 
-/** A month closes one day after its end in UTC, like reports.month_closed_at. */
+/** Returns the close of a month: one day after its end in UTC, like reports.month_closed_at. */
 function closeOf(month: string): number {
   return Date.parse(`${nextMonth(month)}-01T00:00:00.000Z`) + dayMs
 }

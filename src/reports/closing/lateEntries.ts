@@ -12,9 +12,9 @@ export interface LateQuestion {
 }
 
 /**
- * A closed month keeps its figures: its statement lists later entries, and the month of their recording restates them
- * (decision 0040). `entries` has the first `lateEntriesMax` of them in the order of the ledger, and `count` counts
- * all.
+ * Reads the entries that were recorded after the close of their month. A closed month keeps its figures: its statement
+ * lists these entries, and the month of their recording restates them (decision 0040). `entries` has the first
+ * `lateEntriesMax` of them in the order of the ledger, and `count` counts all.
  */
 export async function lateEntries(
   snapshot: Database,

@@ -9,7 +9,7 @@ import { readLines, statedPrices } from './closingLines.ts'
 import { ClosingNotReady, closingRange } from './closingRange.ts'
 import { lateEntries } from './lateEntries.ts'
 
-/** A month that has not closed before `nowMs` has a preliminary statement. */
+/** The statement of a month is preliminary until 10 minutes after the close of the month, and then final. */
 export interface ClosingQuestion {
   readonly token: LedgerToken
   /** Month in UTC, such as `2026-10`. */
@@ -32,7 +32,7 @@ export async function readClosing(database: Database, question: ClosingQuestion)
       .setAccessMode('read only')
       .execute((snapshot) => statementIn(snapshot, question)),
   )
-  // Throw it out here, because `readOrFault` would turn it into a fault of the database.
+  // Throw the error after the call, because `readOrFault` would turn it into a fault of the database.
   if (read instanceof ClosingNotReady) throw read
   return read
 }

@@ -29,7 +29,7 @@ export interface ExportQuestion extends ExportRange {
   readonly onProgress?: (position: number, scope: ExportScope) => void
 }
 
-/** Reads from one snapshot, so that later appends are not included. */
+/** Writes the export from one snapshot, so that later appends are not included. */
 export async function exportLedger(database: Database, question: ExportQuestion): Promise<ExportScope> {
   const transaction = database.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
   return transaction.execute(async (snapshot) => {

@@ -38,7 +38,10 @@ export async function lastPositionOf(snapshot: Database, bound: Bound, head: num
   return bound.kind === 'position' ? bound.position : (await firstRecordedFrom(snapshot, bound.ms, head)) - 1
 }
 
-/** Uses a binary search, because times of recording increase with the position and have no index. */
+/**
+ * Finds the first position that was recorded at or after the time. Uses a binary search, because times of recording
+ * increase with the position and have no index.
+ */
 async function firstRecordedFrom(snapshot: Database, ms: number, head: number): Promise<number> {
   let [low, high] = [1, head + 1]
   while (low < high) {

@@ -39,7 +39,10 @@ export interface EntryRow {
   readonly mint: string
   /** Debits are positive, credits negative. */
   readonly amountBaseUnits: bigint
-  /** Value in 10^-12 dollars, at the quoted price of the payment. Undefined without a quote, or as for `dayPicoUsd`. */
+  /**
+   * Value in 10^-12 dollars, at the quoted price of the payment. Undefined without a quoted price, or if the reports
+   * have not reached the end of the export.
+   */
   readonly quotedPicoUsd: bigint | undefined
   /**
    * Value in 10^-12 dollars at the price of the day. Undefined before the first price, or if the reports have not
@@ -125,7 +128,7 @@ export function eventPages(snapshot: Database, scope: ExportScope): AsyncGenerat
   })
 }
 
-/** Excludes Memo accounts, because they do not contain money. */
+/** Reads the entries. Excludes Memo accounts, because they do not contain money. */
 export function entryPages(snapshot: Database, scope: ExportScope): AsyncGenerator<Page<EntryRow>> {
   return pages(scope, async (after, upto) => {
     const { rows } = await sql<EventColumns & EntryColumns>`
@@ -194,8 +197,8 @@ export function paymentPages(snapshot: Database, scope: ExportScope): AsyncGener
 type Paid = Pick<PaymentRow, 'settlement' | 'prepaidBaseUnits'>
 
 /**
- * A sale on a tab has the time of its debit and the price that was charged. It receives nothing, because the deposit
- * was received earlier.
+ * Returns the amounts of a payment. A sale on a tab has the time of its debit and the price that was charged. It
+ * receives nothing, because the deposit was received earlier.
  */
 function paidOf(body: Buffer, lifecycle: readonly LifecycleEvent[]): Paid {
   const { event, effectiveAtMs: blockTimeMs } = paymentCodec.decode(body.toString('utf8'))

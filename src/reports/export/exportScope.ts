@@ -32,7 +32,10 @@ export interface ExportRange {
   readonly to: Bound | undefined
 }
 
-/** Throws if bodies differ from what was recorded, because a damaged ledger needs an audit and not an export. */
+/**
+ * Returns the range of an export, and the tree up to its end. Throws if the range is empty, or if an event that no
+ * checkpoint covers differs from what was recorded. A damaged ledger needs an audit and not an export.
+ */
 export async function scopeOf(snapshot: Database, { from, to }: ExportRange): Promise<ExportScope> {
   const head = await headPosition(snapshot)
   const toPosition = to === undefined ? head : Math.min(head, await lastPositionOf(snapshot, to, head))

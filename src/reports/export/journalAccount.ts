@@ -26,7 +26,7 @@ const walletKinds: ReadonlySet<string> = new Set(
 )
 
 /**
- * Returns the open part of a name for beancount. There a part starts with a capital or a digit, and continues with
+ * Returns the open part of a name for beancount, where a part starts with a capital or a digit, and continues with
  * letters, digits and dashes. The prefix `X-` marks unusual names, so that different names stay different.
  */
 function beancountPart(kind: string, open: string): string {
@@ -38,8 +38,8 @@ function beancountPart(kind: string, open: string): string {
 }
 
 /**
- * Replaces a slash before a small letter or a digit by a dash. Replaces every other forbidden character by `-U` and its
- * code.
+ * Replaces a slash before a small letter or a digit by a dash. Replaces every other character except ASCII letters and
+ * digits by `-U` and its code. This includes dashes, so that different names stay different.
  */
 function escape(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9/]|\/(?![a-z0-9])/g, (unit) => escapeMark + codeOf(unit)).replaceAll('/', '-')

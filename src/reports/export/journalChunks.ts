@@ -9,9 +9,9 @@ import { journalAccount, type JournalFormat } from './journalAccount.ts'
 import { type Decimals, decimalsOf } from './table.ts'
 import type { Database } from '../../store/database.ts'
 
-/*
- * Plain-text accounting. Each event with entries becomes a transaction in tokens. The files end with an assertion of
- * every account's balance, so that beancount and hledger verify the sums themselves.
+/**
+ * Plain-text accounting. Each event with entries becomes a transaction in tokens. A file that starts at position 1 ends
+ * with an assertion of every account's balance, so that beancount and hledger verify the sums themselves.
  */
 
 interface Journal {
@@ -70,7 +70,7 @@ function headText(scope: ExportScope, { format, mints, decimals, commodity }: Jo
     `; tree size ${scope.treeSize}, root ${scope.root}`,
     ...(scope.checkpoint?.split('\n').map((line) => `; ${line}`) ?? []),
     '',
-    // Open accounts of single wallets at their first use, because there may be many.
+    // Let beancount open accounts at their first use, because each wallet may have an account.
     ...(format === 'beancount' ? ['option "title" "Tollbook"', 'plugin "beancount.plugins.auto_accounts"', ''] : []),
     ...mints.flatMap((mint) => commodityLines(format, { mint, name: commodity(mint), decimals: decimals(mint) })),
     '',
@@ -118,7 +118,10 @@ function eventText(entries: readonly EntryRow[], journal: Journal): string {
   return `${[...head, ...lines].join('\n')}\n\n`
 }
 
-/** Colons become dashes, because a link of beancount cannot contain the colons of a reference. */
+/**
+ * Returns the link of a payment. Colons become dashes, because a link of beancount cannot contain the colons of a
+ * reference.
+ */
 function linkName(stream: string): string {
   return stream.replaceAll(':', '-')
 }

@@ -11,7 +11,7 @@ const groupTextMax = 8 * 1024 * 1024
 
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number]
 
-/** The key-value metadata of the file contains the tree, so that no column has to repeat it. */
+/** Writes Parquet. The key-value metadata of the file contains the tree, so that no column has to repeat it. */
 export async function* parquetChunks<T>(
   scope: ExportScope,
   { columns, pages }: { readonly columns: readonly Column<T>[]; readonly pages: AsyncIterable<Page<T>> },

@@ -21,7 +21,7 @@ export interface Column<T> {
 
 export type Decimals = (mint: string) => number
 
-/** Decimals are looked up by mint, because entries do not contain them. */
+/** Returns a lookup of the decimals by mint, because entries do not contain them. */
 export function decimalsOf(mints: readonly LedgerToken[]): Decimals {
   const known = new Map(mints.map(({ mint, decimals }) => [mint, decimals]))
   return (mint) =>
@@ -39,7 +39,10 @@ export const eventColumns: readonly Column<EventRow>[] = [
   { name: 'leaf_hash', type: 'text', of: (row) => Buffer.from(row.leafHash).toString('hex') },
 ]
 
-/** Debit and credit are separate columns, because spreadsheets expect them. One of the two cells is null. */
+/**
+ * Returns the columns of an entry. Debit and credit are separate columns, because spreadsheets expect them. One of the
+ * two cells is null.
+ */
 export function entryColumns(decimals: Decimals): readonly Column<EntryRow>[] {
   const debit = (row: EntryRow): bigint | null => (row.amountBaseUnits > 0n ? row.amountBaseUnits : null)
   const credit = (row: EntryRow): bigint | null => (row.amountBaseUnits < 0n ? -row.amountBaseUnits : null)
@@ -133,7 +136,10 @@ const amountColumns: readonly Column<PaymentRow>[] = [
   },
 ]
 
-/** The share is 0 until the delivery, because before that the service owes the whole payment to the caller. */
+/**
+ * Returns the column of a share. The share is 0 until the delivery, because before that the service owes the whole
+ * payment to the caller.
+ */
 function shareColumn(name: string): Column<PaymentRow> {
   return {
     name: exportedShareColumn(name),
