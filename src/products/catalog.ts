@@ -76,7 +76,10 @@ function openedWith<Needs>(
   return { ...product, open: async (parts) => product.open(await partOf(parts)) }
 }
 
-/** Only local mode passes `samples`. A product then answers from samples while none of its providers answers. */
+/**
+ * Opens the products that are sold. Only local mode passes `samples`. A product then answers from samples while none of
+ * its providers answers.
+ */
 export async function openCatalog(sold: readonly BuiltinProduct[], parts: Parts, samples?: Parts) {
   const opened: (ProductFacts & OpenProduct)[] = []
   for (const product of sold) opened.push({ ...product, ...(await openSold(product, parts, samples)) })

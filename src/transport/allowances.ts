@@ -84,10 +84,7 @@ export function createAllowances(now: () => number) {
     spent.refusedSinceMs = undefined
     return false
   }
-  /**
-   * Finds the used-up allowance of the address or its network. Undefined if the address has earned work, or if neither
-   * allowance is used up.
-   */
+  /** Finds a used-up allowance of the address or its network. Undefined if none is used up, or earned work is left. */
   const findSpent = (address: string): SpentAllowance | undefined =>
     earnings.has(address)
       ? undefined

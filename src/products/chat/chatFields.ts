@@ -68,7 +68,10 @@ export function withinLimits<Order>(
   })
 }
 
-/** The API documents are built before the models are known, so any name is accepted then. */
+/**
+ * Accepts the names of the models. The API documents are built before the models are known, so any name is accepted
+ * then.
+ */
 export function modelName({ models }: ModelRules) {
   return text({
     expected: models === undefined ? 'the name of a model' : `one of the models ${models.join(', ')}`,

@@ -95,7 +95,10 @@ async function deliver<Order>({ chat, format }: ChatIn<Order>, order: Order, job
   return { kind: 'stream', contentType: 'text/event-stream; charset=utf-8', chunks, meta: head.meta, usageSoFar }
 }
 
-/** The price covers a number of output tokens. For an order that is priced by use, the caller's budget may cover fewer. */
+/**
+ * Returns the request for a server. The price covers a number of output tokens. For an order that is priced by use, the
+ * caller's budget may cover fewer.
+ */
 function requestFor(chat: Chat, turn: ChatTurn, { metered }: Job): ChatRequest {
   const covered = turn.tokensMax ?? rulesOf(chat).outputTokensMax(turn.model)
   if (metered === undefined) return { ...turn, tokensMax: covered }

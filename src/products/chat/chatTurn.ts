@@ -65,8 +65,8 @@ export function variantOf({ chatLimits }: Chat, model: string | undefined): stri
 }
 
 /**
- * Without a model, the caller pays the standard price, so servers whose default model has a separate price are
- * excluded.
+ * Returns the servers that may answer. Without a model, the caller pays the standard price, so servers whose default
+ * model has a separate price are excluded.
  */
 function serversOf({ chatServers, chatLimits }: Chat, model: string | undefined): readonly ChatServer[] {
   return chatServers.filter(({ models }) => {
@@ -98,8 +98,8 @@ export function supplyOf({ chatServers, liveness }: Chat) {
 }
 
 /**
- * Without a model in the order, the default model of the first server that sells at the standard price answers. Null:
- * no server does.
+ * Returns the model and the output tokens that the price covers. Without a model in the order, the default model of the
+ * first server that sells at the standard price answers. Null: no server does.
  */
 export function coverageOf(chat: Chat, { model, tokensMax }: ChatTurn) {
   return {
@@ -122,7 +122,10 @@ export interface ReplyParts {
   readonly stop: () => void
 }
 
-/** Cuts the text to the length that the price covers, because some servers ignore the token limit. */
+/**
+ * Requests a whole reply. Cuts its text to the length that the price covers, because some servers ignore the token
+ * limit.
+ */
 export async function askWhole(chat: Chat, request: ChatRequest, job: Job): Promise<Answered<ChatReply>> {
   const asking = { request, signal: job.signal }
   const answered = await askInTurn(chat, asking, (server) => server.ask(request, job.signal))
@@ -142,7 +145,7 @@ function cutReply(reply: ChatReply, charactersMax: number): ChatReply {
   return { ...reply, reply: cutText(reply.reply, charactersMax), finishReason: 'length' }
 }
 
-/** Drops the first half of a surrogate pair that the cut splits, because a lone half is not valid text. */
+/** Cuts the text. Drops the first half of a surrogate pair that the cut splits, because a lone half is not valid text. */
 function cutText(text: string, charactersMax: number): string {
   return text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, '')
 }
@@ -242,7 +245,10 @@ export async function* textsOf(chat: Chat, parts: ReplyParts): AsyncGenerator<st
   }
 }
 
-/** The token counts are null, because the server did not report them before the cut. */
+/**
+ * Returns the end of a reply that was cut. The token counts are null, because the server did not report them before the
+ * cut.
+ */
 export function cutOff(model: string): ChatEnd {
   return { model, finishReason: 'length', usage: { promptTokens: null, completionTokens: null, totalTokens: null } }
 }

@@ -3,7 +3,7 @@ import type { ErrorForm } from '../../product/productFacts.ts'
 
 /* OpenAI's wire format for errors, and for parameters that clients send although they have no effect. */
 
-/** All other members stay, so that a client can still find the payment offer. */
+/** Writes an error in OpenAI's wire format. All other members stay, so that a client can still find the payment offer. */
 export const openAiError: ErrorForm = (status, body) => {
   const { error = '', code = null, details } = body
   return { ...body, error: { message: error, type: typeOf(status), param: fieldOf(details), code } }

@@ -117,7 +117,7 @@ function historyKeyOf(query: CryptoHistoryQuery): string {
   return `${query.coinGeckoId ?? coinKeyOf(query)} ${query.range}`
 }
 
-/** A key by id contains a colon, which no symbol contains, so the two kinds never collide. */
+/** Returns the key of a coin. A key by id contains a colon, which no symbol contains, so the two kinds never collide. */
 function coinKeyOf({ symbol, coin, id }: CryptoQuery): string {
   return coin?.symbol ?? (id === undefined ? symbol : `id:${id}`)
 }
@@ -132,7 +132,10 @@ function queryOf(requested: string): CryptoQuery {
   return { symbol: ticker, coin: coinOf(ticker) }
 }
 
-/** Uses the symbol of a listed coin, so that queries by id and by symbol share one cached answer. */
+/**
+ * Returns the query for an id. Uses the symbol of a listed coin, so that queries by id and by symbol share one cached
+ * answer.
+ */
 function queryOfId(id: string): CryptoQuery {
   const coin = coinOfId(id)
   return coin === undefined ? { symbol: id, coin, id } : { symbol: coin.symbol, coin }
@@ -142,14 +145,20 @@ function historyQueryOf(order: CryptoOrder, sold: SoldPrice | undefined): Crypto
   return order.history === undefined ? undefined : historyOf(order.history, queriesOf(order)[0], sold)
 }
 
-/** For a coin outside our list, CoinGecko's id comes from the sold price, because only CoinGecko sells such coins. */
+/**
+ * Returns the query for a history. For a coin outside our list, CoinGecko's id comes from the sold price, because only
+ * CoinGecko sells such coins.
+ */
 function historyOf(range: CryptoHistoryQuery['range'], query: CryptoQuery, sold: SoldPrice | undefined) {
   const soldId = sold?.meta['id']
   const unlistedId = query.id ?? (typeof soldId === 'string' && isCoinGeckoId(soldId) ? soldId : undefined)
   return { ...query, range, coinGeckoId: query.coin?.coingecko ?? unlistedId, price: sold?.price }
 }
 
-/** Keeps the requested symbol, in capitals: XBT stays XBT, although BTC was fetched. */
+/**
+ * Returns the sold data. Keeps a requested symbol, in capitals: XBT stays XBT, although BTC was fetched. For an id,
+ * uses the symbol in the answer.
+ */
 function dataOf({ details: isDetailed }: CryptoOrder, { query, found }: AnsweredQuery<CryptoQuery, CryptoPrice>) {
   const { symbol: answered, ...figures } = found.data
   return {

@@ -9,8 +9,8 @@ import type { AnswerSource, Found } from '../../sourcing/source.ts'
 type Rates = AnswerSource<RatesQuery, ExchangeRates>
 
 /**
- * An order in another currency than dollars fails if the sources do not agree on a rate, because no source would
- * confirm the converted amounts.
+ * Converts the amounts of an order in another currency than dollars. Such an order fails if the sources do not agree on
+ * a rate, because no source would confirm the converted amounts.
  */
 export function withCurrency(handler: ProductHandler<CryptoOrder>, rates: Rates): ProductHandler<CryptoOrder> {
   return {
@@ -53,7 +53,7 @@ function inCurrency(
 
 const metaList = z.array(z.record(z.string(), z.json()))
 
-/** The amounts in `agreement` stay in US dollars. */
+/** Returns the members of `meta` that state the currency. The amounts in `agreement` stay in US dollars. */
 function metaIn(currency: OtherCurrency, { more }: Value['meta']) {
   const others = metaList.safeParse(more).data
   return { currency, ...(others === undefined ? {} : { more: others.map((other) => ({ ...other, currency })) }) }

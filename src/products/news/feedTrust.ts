@@ -7,8 +7,8 @@ import { type Feed, ourFeeds } from './newsFeeds.ts'
 const rankOfStrangers = 1_000
 
 /**
- * Trusts an article from the feed's own site most. An article may use the name of a publisher in our list only if the
- * article is from that publisher's site.
+ * Sets the rank and the publisher of an article. Trusts an article from the feed's own site most. An article may use
+ * the name of a publisher in our list only if the article is from that publisher's site.
  */
 export function attribute(feed: Feed, place: number, article: Article): Article {
   const rank = isOfSite(feed, article) ? place : rankOfStrangers + place

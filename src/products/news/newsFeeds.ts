@@ -49,8 +49,8 @@ export const ourFeeds: readonly Feed[] = [
 ]
 
 /**
- * Our feeds serve only the categories without a feed of the operator. With sample upstreams, no public feed is read.
- * Throws a `Fault` for an unknown category.
+ * Returns the feeds to read. Our feeds serve only the categories without a feed of the operator. With sample upstreams,
+ * no public feed is read. Throws a `Fault` for an unknown category.
  */
 export function feedsOf(configured: readonly FeedSetting[], sampleUpstreams: boolean): readonly Feed[] {
   const theirs = configured.map(({ category, url }): Feed => {

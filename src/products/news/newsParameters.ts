@@ -49,8 +49,8 @@ export const newsParameters = z
 export type NewsOrder = z.infer<typeof newsParameters>
 
 /**
- * `page` is absent if the order has no range and no cursor, and does not sort by the oldest. Providers can also search
- * for such newest articles.
+ * Converts an order to a question. `page` is absent if the order has no range and no cursor, and does not sort by the
+ * oldest. Providers can also search for such newest articles.
  */
 export function questionOf({ category, query: words, language: spoken, limit, ...range }: NewsOrder): ArticleQuestion {
   const { from, to, sort, cursor: after } = range
@@ -64,7 +64,7 @@ export function questionOf({ category, query: words, language: spoken, limit, ..
   return { category, query: words, language: spoken, limit, ...(isWhole ? {} : { page }) }
 }
 
-/** The cursor stays valid when newer articles arrive. */
+/** Returns the cursor of an article. It stays valid when newer articles arrive. */
 export function cursorOf({ publishedAtMs, urlHash }: ArticlePosition): string {
   return `${publishedAtMs}-${urlHash}`
 }

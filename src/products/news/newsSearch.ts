@@ -78,7 +78,7 @@ export interface ArticleSummary {
  * it was searched recently.
  */
 export interface NewsSearch {
-  /** The product is unavailable until the first call has ended. */
+  /** Reads the summary of the store. The product is unavailable until the first call has ended. */
   refresh(): Promise<void>
   whyUnavailable(): string | undefined
   whyNoData(question: ArticleQuestion): string | undefined
@@ -184,7 +184,10 @@ async function find(state: NewsSearchState, question: ArticleQuestion): Promise<
   return { articles, isFresh, isKnownMissing, asOfMs: Math.min(clock.nowMs(), Math.max(0, ...heard)) }
 }
 
-/** Resolves with the time of the search. Undefined if the provider did not answer. */
+/**
+ * Searches at the provider, and stores the articles. Resolves with the time of the search. Undefined if the provider
+ * did not answer.
+ */
 async function search(
   { store, clock, searcher, missing }: Omit<NewsSearchState, 'searched' | 'summary'>,
   words: string,

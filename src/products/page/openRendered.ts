@@ -82,8 +82,8 @@ const adviceOn: Record<RenderFailureKind, string> = {
 }
 
 /**
- * `complete` is always present, because it is part of the sold answer. The members after it are present only if they
- * differ from the usual case.
+ * Returns the `meta` of a capture. `complete` is always present, because it is part of the sold answer. The members
+ * after it are present only if they differ from the usual case.
  */
 function metaOf(rendered: Rendered, clock: Clock): Meta {
   const { httpStatus, finalUrl, missing, missingGlyphs, clipped, refusedRequests } = rendered

@@ -8,8 +8,8 @@ const tagLengthMax = 64
 export const selector = text({
   expected: `a CSS selector of 1 to ${selectorLengthMax} characters`,
   shown: { minLength: 1, maxLength: selectorLengthMax },
-  // Refuse braces, which would begin a rule if the selector is inserted into a style sheet. Selectors do not contain
-  // braces.
+  // Refuse braces, which would begin a rule if the selector is inserted into a style sheet. A selector can contain
+  // braces only in a quoted value, which is rare.
   test: (value) => value.trim() !== '' && value.length <= selectorLengthMax && !/[{}]/.test(value),
 })
 

@@ -1,7 +1,7 @@
 const step = 1024
 const units = ['KB', 'MB', 'GB'] as const
 
-/** A KB has 1,024 bytes, as in file managers. Examples: `"940 B"` and `"12.3 KB"`. */
+/** Returns the size for people, such as `"940 B"` or `"12.3 KB"`. A KB has 1,024 bytes, as in file managers. */
 export function readableSize(bytes: number): string {
   if (bytes < step) return `${bytes} B`
   let size = bytes / step

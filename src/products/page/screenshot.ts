@@ -8,7 +8,10 @@ import type { DemoCaller } from '../../product/productFacts.ts'
 import { openRendered, type RenderDeps } from './openRendered.ts'
 import { bounded, boundedInteger, oneOf, yesOrNo } from '../../product/text.ts'
 
-/** Checks only the URL. The host is checked again when the connection is opened. */
+/**
+ * Returns the type of a target URL. It checks only the URL, because the host is checked again when the connection is
+ * opened.
+ */
 export function targetUrl(allowHosts: readonly string[]) {
   return z
     .string({
@@ -67,7 +70,10 @@ const parametersWith = (allowHosts: readonly string[]) =>
       message: `must make a picture of at most ${picturePixelsMax / 1e6} million pixels with this width and height`,
     })
 
-/** For a desktop, the default scale and touch are omitted, so that orders without a device stay unchanged. */
+/**
+ * Returns the viewport of a device. For a desktop, the default scale and touch are omitted, so that orders without a
+ * device stay unchanged.
+ */
 function presetOf(device: keyof typeof devices) {
   const { width, height, ...touch } = devices[device]
   return device === 'desktop' ? { width, height } : { width, height, ...touch }

@@ -143,7 +143,7 @@ function queriesOf({ symbol: first, more }: StockOrder): readonly [StockQuery, .
   return [queryOf(first), ...splitSymbols(more).map(queryOf)]
 }
 
-/** Keeps the requested symbol, in capitals, such as BRK-B. */
+/** Returns the sold data. Keeps the requested symbol, in capitals, such as BRK-B. */
 function dataOf({ details: isDetailed }: StockOrder, { query, found }: AnsweredQuery<StockQuery, StockPrice>) {
   return { ...found.data, symbol: query.symbol, ...(isDetailed === true ? { details: found.details } : {}) }
 }

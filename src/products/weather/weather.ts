@@ -120,7 +120,7 @@ function queryOf({ latitude, longitude, hours, days }: WeatherOrder, place: Weat
   }
 }
 
-/** An order with a position needs no search by name. */
+/** Finds the ordered place. An order with a position needs no search by name. */
 function findOrdered(gazetteer: Gazetteer, { city, latitude, longitude }: WeatherOrder) {
   if (city !== undefined) return findPlace(gazetteer, city)
   assert(latitude !== undefined && longitude !== undefined, 'an order has a city or a position')

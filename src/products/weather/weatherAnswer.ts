@@ -158,7 +158,10 @@ interface Days {
   readonly longitude: number
 }
 
-/** Omits days without a step in the evening, because they are incomplete. The first day has only its remaining hours. */
+/**
+ * Returns the days of the forecast. Omits days without a step in the evening, because they are incomplete. The first
+ * day has only its remaining hours.
+ */
 function daysOf(steps: readonly ForecastStep[], { days, scale, longitude }: Days) {
   const solarMs = Math.round(longitude / 15) * hourMs
   const byDate = Map.groupBy(steps, ({ timeMs }) => isoTime(timeMs + solarMs).slice(0, 10))

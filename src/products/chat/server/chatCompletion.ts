@@ -51,7 +51,10 @@ const completion = z.object({
 // Finish reasons of a complete answer. `unknown` stands for a missing reason, because some servers omit the reason.
 const finished: ReadonlySet<string> = new Set(['stop', 'length', 'unknown'])
 
-/** Throws `UpstreamFailure` for an answer that is not a complete reply. A refusal by the model is `not_covered`. */
+/**
+ * Reads a reply. Throws `UpstreamFailure` for an answer that is not a complete reply. A refusal by the model is
+ * `not_covered`.
+ */
 export function readCompletion(
   server: AnsweringServer,
   { text, isJson }: { text: string; isJson: boolean },
@@ -105,7 +108,10 @@ export interface SilenceLimits {
   readonly silentMsMax: number
 }
 
-/** Throws if the answer is interrupted, refused or empty, or if the server falls silent. */
+/**
+ * Yields the texts of a streamed reply. Throws if the answer is interrupted, refused or empty, or if the server falls
+ * silent.
+ */
 export async function* readStream(
   server: AnsweringServer,
   { body, clock, timeoutMs, silentMsMax }: { readonly body: AsyncIterable<Uint8Array> } & SilenceLimits,
@@ -146,7 +152,10 @@ export async function* readStream(
   return { ...end, finishReason }
 }
 
-/** Ends with `done` at `[DONE]`, because some servers leave the connection open after it. */
+/**
+ * Yields the chunks of a stream, and `done` at `[DONE]`. The reader stops there, because some servers leave the
+ * connection open after it.
+ */
 async function* chunksOf(label: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Chunk | 'done'> {
   for await (const data of eventData(body)) yield data.trim() === '[DONE]' ? 'done' : readChunk(label, data)
 }

@@ -79,7 +79,10 @@ export function createChatServer(deps: UpstreamDeps, options: ChatServerOptions)
   }
 }
 
-/** A private host becomes `self-hosted`, so that callers do not see names of the operator's network. */
+/**
+ * Returns the name that callers see. A private host becomes `self-hosted`, so that callers do not see names of the
+ * operator's network.
+ */
 function publicNameOf(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   // No public name has a single label, but a container such as `ollama` has.

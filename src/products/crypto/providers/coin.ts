@@ -29,7 +29,7 @@ export function coinOfId(id: string): Coin | undefined {
   return coinsById.get(id)
 }
 
-/** Undefined: not listed, so rank and volume decide which coin is meant. */
+/** Finds a listed coin by its symbol. Undefined: not listed, so rank and volume decide which coin is meant. */
 export function coinOf(symbol: string): Coin | undefined {
   return coins.get(aliases.get(symbol) ?? symbol)
 }

@@ -13,7 +13,7 @@ const paceWithKey = { requests: 30, perSeconds: 60 }
 const publicBase = 'https://api.coingecko.com/api/v3'
 const proHost = 'pro-api.coingecko.com'
 
-/** Prices, exchange rates and histories share this upstream, because they share one limit. */
+/** Opens the upstream that prices, exchange rates and histories share, because they share one limit. */
 export function openCoinGecko(deps: ProviderDeps): Upstream {
   return openUpstreamOf(deps, 'COINGECKO', coinGeckoOptions(deps))
 }

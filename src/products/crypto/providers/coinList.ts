@@ -30,7 +30,7 @@ interface Names {
   readonly readAtMs: number
 }
 
-/** If probes are off, the list is never read, because then only requests for callers may be sent. */
+/** Opens the list. If probes are off, it is never read, because then only requests for callers may be sent. */
 export function openCoinList(deps: ProviderDeps): CoinList {
   const { clock, isProbed } = deps
   const upstream = openUpstreamOf(deps, 'COINGECKO', {
@@ -70,8 +70,8 @@ export function openCoinList(deps: ProviderDeps): CoinList {
 }
 
 /**
- * Throws if the list lacks more than half of our listed coins, because such a list would wrongly deny other coins too.
- * The samples of local mode have few coins, so one listed coin is enough there.
+ * Reads the symbols and ids in the list. Throws if it lacks more than half of our listed coins, because such a list
+ * would wrongly deny other coins too. The samples of local mode have few coins, so one listed coin is enough there.
  */
 function namesOf(items: unknown, { sampleUpstreams }: ProviderDeps): Omit<Names, 'readAtMs'> {
   const [symbols, ids] = [new Set<string>(), new Set<string>()]

@@ -33,8 +33,8 @@ const ticker = z.object({
 })
 
 /**
- * Covers only coins whose CoinPaprika id is in our list. A search by symbol could find a different coin than CoinGecko,
- * because many tokens share a symbol.
+ * Creates a provider of prices. It covers only coins whose CoinPaprika id is in our list. A search by symbol could find
+ * a different coin than CoinGecko, because many tokens share a symbol.
  */
 export function createCoinPaprika(deps: ProviderDeps): CryptoProvider {
   const key = deps.upstreams.COINPAPRIKA?.apiKey

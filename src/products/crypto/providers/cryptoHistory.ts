@@ -40,7 +40,10 @@ const cellMsOf: Readonly<Record<HistoryRange, number>> = { '1d': hour, '7d': 4 *
  */
 export const historyPercentMax = { running: 3, ended: 12 } as const
 
-/** Throws `UpstreamFailure` for bars that break the rule. The common grid makes histories comparable. */
+/**
+ * Checks the bars, and returns the history. Throws `UpstreamFailure` for bars that break the rule. The common grid
+ * makes histories comparable.
+ */
 export function cryptoHistoryObservation(
   bars: readonly Bar[],
   { range, ...rule }: BarRule & Pick<CryptoHistoryQuery, 'range'>,
@@ -53,7 +56,7 @@ export function cryptoHistoryObservation(
   }
 }
 
-/** The last bar of an exchange is still running. */
+/** Returns the history of an exchange, whose last bar is still running. */
 export function exchangeHistory(
   bars: readonly Bar[],
   { range, price }: CryptoHistoryQuery,

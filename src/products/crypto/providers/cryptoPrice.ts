@@ -76,7 +76,10 @@ export interface CryptoFigures {
 // Maximum of alternatives in an answer, because many tokens share a symbol.
 const alternativesMax = 10
 
-/** Throws if a sold field is missing, so that a missing change or capitalisation is never sold as zero. */
+/**
+ * Checks the figures of a provider, and returns the price. Throws if a sold field is missing, so that a missing change
+ * or capitalisation is never sold as zero.
+ */
 export function cryptoObservation(query: CryptoQuery, figures: CryptoFigures): Observation<CryptoPrice> {
   const { id, others, changePercent, updatedAt } = figures
   const name = plainName(figures.name) || id
@@ -136,7 +139,8 @@ function detailsOf({ id, name, rank, high, low, supply }: CryptoFigures) {
 // Bounds that detect defective answers. They are far above the price of any coin and the value of all coins.
 const priceMax = 1e8
 const marketCapMax = 1e14
-// A larger text would have an exponent from 1e21 on, which is not a percentage of the specification.
+// Maximum change in per cent. From 1e21 on, the text of a change would have an exponent, which the specification does
+// not allow.
 const changePercentMax = 1e9
 // Tolerate a difference of 20 %, because price, capitalisation and supply are from different moments.
 const contradictionMin = 0.2
@@ -150,7 +154,7 @@ interface Sold extends CryptoFigures {
   readonly changePercent: number
 }
 
-/** If the figures of an answer contradict each other, at least one of them is wrong. */
+/** Throws if the figures of an answer contradict each other, because at least one of them is then wrong. */
 function refuseContradiction(sold: Sold): void {
   const { price, marketCap, changePercent, supply, supplyMax, high, low, changeAmount } = sold
   const refuse = (why: string) => new UpstreamFailure('incomplete', why)
@@ -166,7 +170,7 @@ function refuseContradiction(sold: Sold): void {
     throw refuse('the change in dollars contradicts the change in per cent')
 }
 
-/** CoinPaprika writes 0 for an unranked coin, and CoinGecko writes null. */
+/** True for a coin with a rank. CoinPaprika writes 0 for an unranked coin, and CoinGecko writes null. */
 export function isRanked(rank: number | null | undefined): rank is number {
   return rank !== null && rank !== undefined && rank > 0
 }

@@ -31,7 +31,10 @@ export const ratesAgreement: AgreementRule = {
   jumps: ofEach({ percent: 3 }),
 }
 
-/** A single missing currency fails the whole answer, because the sources are compared in all currencies. */
+/**
+ * Returns the rates of a provider. A single missing currency fails the whole answer, because the sources are compared
+ * in all currencies.
+ */
 export function ratesObservation(
   rateOf: (currency: OtherCurrency) => number | undefined,
   asOfMs: number,

@@ -39,7 +39,10 @@ export function createKraken(deps: ProviderDeps): Witness<CryptoQuery> {
   }
 }
 
-/** Throws `not_covered` without a dollar pair, because that kind of failure does not count against Kraken. */
+/**
+ * Returns the dollar pair of a coin. Throws `not_covered` without such a pair, because that kind of failure does not
+ * count against Kraken.
+ */
 export function krakenPairOf(coin: CryptoQuery['coin']): string {
   if (coin?.kraken !== undefined) return coin.kraken
   throw new UpstreamFailure('not_covered', 'the coin is not traded against the dollar here')
@@ -65,7 +68,7 @@ export function isSamePair(answered: string, asked: string): boolean {
   return answered === asked || answered === `X${base}ZUSD` || answered === `${base}ZUSD`
 }
 
-/** Kraken reports errors in the body, with status 200. */
+/** Throws for an error of Kraken, which is in the body of an answer with status 200. */
 export function refuseKrakenError([error]: readonly string[]): void {
   if (error === undefined) return
   if (error.startsWith('EQuery:Unknown asset pair')) throw new UpstreamFailure('not_found', 'unknown pair')

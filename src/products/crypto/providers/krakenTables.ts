@@ -12,7 +12,7 @@ import { readJson, refuseStatus } from '../../../outbound/upstreamReply.ts'
 // This limit is separate from the limit of the price check, so that these requests never use up that limit.
 const pacePublic = { requests: 15, perSeconds: 30 }
 
-/** The answers are longer than a price check, so the timeout is 3 s. */
+/** Opens Kraken for rates and histories. Their answers are longer than that of a price check, so the timeout is 3 s. */
 export function openKrakenTables(deps: ProviderDeps): Upstream {
   return openUpstreamOf(deps, 'KRAKEN', { name: 'kraken', publicBase: krakenBase, pace: pacePublic, timeoutMs: 3_000 })
 }
@@ -41,7 +41,10 @@ const tickers = z.object({
   result: z.record(z.string(), z.object({ a: sides, b: sides })).optional(),
 })
 
-/** The rate is the middle of bid and ask, because a thinly traded pair may have no trade for hours. */
+/**
+ * Creates a provider of exchange rates. A rate is the middle of bid and ask, because a thinly traded pair may have no
+ * trade for hours.
+ */
 export function createKrakenRates(upstream: Upstream, clock: Clock): RatesProvider {
   return {
     name: 'kraken',

@@ -43,8 +43,9 @@ const ageMaxMs = 7 * 24 * 60 * 60 * 1000
 const aheadMaxMs = 60 * 60 * 1000
 
 /**
- * Undefined if the address, title or time is missing or invalid, or if the time is too old or too far in the future.
- * The caller then drops the item. A missing publisher is replaced by the host of the address.
+ * Cleans and checks an article. Undefined if the address, title or time is missing or invalid, or if the time is too
+ * old or too far in the future. The caller then drops the item. A missing publisher is replaced by the host of the
+ * address.
  */
 export function articleOf(raw: RawArticle, nowMs: number): Article | undefined {
   const url = cleanUrl(raw.url ?? '')
@@ -84,13 +85,13 @@ function imageOf(candidates: readonly (string | undefined)[]): string | undefine
     .find((image) => image !== undefined)
 }
 
-/** Undefined if the text is not a language tag, such as `en-GB`. */
+/** Returns the language of a tag such as `en-GB`. Undefined if the text is not a language tag. */
 function languageOf(tag: string | undefined): string | undefined {
   const [, language] = /^\s*([a-z]{2,3})(?:[-_][a-z0-9]{1,8}){0,4}\s*$/i.exec(tag?.slice(0, 40) ?? '') ?? []
   return language?.toLowerCase()
 }
 
-/** The address must be valid. */
+/** Returns the host without `www.`. The address must be valid. */
 export function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^www\./, '')
 }

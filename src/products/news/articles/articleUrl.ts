@@ -10,7 +10,10 @@ const urlCharactersMax = 2_048
 const mark =
   /^(?:utm_.*|at_.*|mc_[ce]id|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|twclid|igshid|_ga|_gl|cmp|cmpid|ocid|ftag|smid|sr_share|ns_[a-z]+|ref_src|partner|mbid|ito|xtor)$/i
 
-/** Undefined if the text is not the public address of a web page, or is too long. */
+/**
+ * Returns the address without its fragment and tracking parameters. Undefined if the text is not the public address of
+ * a web page, or is too long.
+ */
 export function cleanUrl(text: string): string | undefined {
   const url = URL.parse(text.trim())
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '') return undefined
@@ -36,8 +39,8 @@ function isDisguised(hostname: string): boolean {
 }
 
 /**
- * The addresses of one article have the same key: it ignores the scheme, `www.`, a trailing slash and the order of the
- * parameters.
+ * Returns the key that the addresses of one article share. It ignores the scheme, `www.`, a trailing slash and the
+ * order of the parameters.
  */
 export function urlKeyOf(clean: string): string {
   const url = new URL(clean)

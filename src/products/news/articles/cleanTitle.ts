@@ -11,12 +11,12 @@ const tag = /<\/?[a-z!][^<>]*>/gi
 // Invisible characters that can mislead a reader, such as direction marks and zero-width spaces.
 const unwanted = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]/g
 
-/** A title may contain markup, entities, and markup that is written as entities. */
+/** Returns a title as plain text. It may contain markup, entities, and markup that is written as entities. */
 export function cleanTitle(raw: string): string {
   return cleanText(raw, { charactersMax: titleCharactersMax, stripTags: (text) => text.replace(tag, '') })
 }
 
-/** A space replaces each tag, because tags usually separate paragraphs. */
+/** Returns a description as plain text. A space replaces each tag, because tags usually separate paragraphs. */
 export function cleanDescription(raw: string): string {
   const stripTags = (text: string) => text.replace(unseen, ' ').replace(tag, ' ')
   return cleanText(raw, { charactersMax: descriptionCharactersMax, stripTags })

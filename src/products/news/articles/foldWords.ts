@@ -3,14 +3,17 @@
  * its rules for letters depend on its locale.
  */
 
-/** Empty if the text has no letters, digits or currency signs. */
+/** Returns the normalized words. Empty if the text has no letters, digits or known currency signs. */
 export function foldWords(text: string): string {
   return foldMarks(text)
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 }
 
-/** Quoted phrases, `or` and a leading minus keep their meaning. `covid-19` becomes two words, as in titles. */
+/**
+ * Normalizes a search. Quoted phrases, `or` and a leading minus keep their meaning. `covid-19` becomes two words, as in
+ * titles.
+ */
 export function foldSearchQuery(query: string): string {
   return foldMarks(query)
     .replace(/[“”„«»]/g, '"')
@@ -29,7 +32,7 @@ export interface SearchWords {
 
 const excludedWord = /(?<!\S)-("[^"]*"?|\S+)/g
 
-/** Providers receive only the wanted words. */
+/** Separates the wanted from the excluded words. Providers receive only the wanted words. */
 export function readSearchWords(folded: string): SearchWords {
   const excluded = [...folded.matchAll(excludedWord)].map(([, word = '']) => word)
   return {

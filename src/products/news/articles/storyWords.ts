@@ -10,8 +10,8 @@ const wordsMax = 30
 const suffixWordsMax = 4
 
 /**
- * Articles with nearly the same words count as the same story. Removes the publisher, because news indexes append it,
- * as in "Title - A Daily".
+ * Returns the significant words of a title. Articles with nearly the same words count as the same story. Removes the
+ * publisher, because news indexes append it, as in "Title - A Daily".
  */
 export function storyKeyOf(title: string, publisher: string): string {
   const words = foldWords(withoutPublisher(title, publisher)).split(' ')

@@ -26,7 +26,10 @@ const waitingMax = 100
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 const idleMs = 60_000
 
-/** A hostile feed can end only the thread, with its limits for memory and time, and not the process. */
+/**
+ * Creates the pool. A hostile feed that exceeds the limits for memory or time ends only the thread, and not the
+ * process.
+ */
 export function createFeedPool(readMs = readMsMax): FeedPool {
   const pool = new Piscina<FeedOrder, readonly Article[] | undefined>({
     filename: new URL('./feedWorker.ts', import.meta.url).href,

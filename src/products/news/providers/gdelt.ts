@@ -34,7 +34,7 @@ const questions: Readonly<Record<NewsCategory, string>> = {
   world: '(diplomacy OR "united nations" OR war OR "foreign minister")',
 }
 
-/** After a request above its limit, GDELT is not used for `penaltyMs`. */
+/** Creates the provider. After a request above its limit, GDELT is not used for `penaltyMs`. */
 export function createGdelt(deps: ProviderDeps): NewsProvider & NewsSearcher {
   const pauseMs = () => penaltyMs
   const upstream = openUpstreamOf(deps, 'GDELT', { name: 'gdelt', publicBase, pace: publicPace, timeoutMs, pauseMs })
@@ -90,7 +90,7 @@ const languageNames: ReadonlyMap<string, string> = new Map(
   codes.split(' ').map((code) => [names.of(code) ?? code, code]),
 )
 
-/** GDELT sends error messages as plain text with status 200 or 429. */
+/** Throws for an error message of GDELT, which is plain text with status 200 or 429. */
 function refuseSpeech({ text }: Reply): void {
   if (/^\s*[[{]/.test(text)) return
   if (/limit requests|too many requests/i.test(text))
@@ -100,7 +100,10 @@ function refuseSpeech({ text }: Reply): void {
   throw new UpstreamFailure('bad_payload', 'gdelt answered in prose')
 }
 
-/** GDELT inserts spaces before and after punctuation in titles. The lookbehind keeps the time linear for long space. */
+/**
+ * Removes the spaces that GDELT inserts before and after punctuation in titles. The lookbehind keeps the time linear
+ * for long space.
+ */
 function joinPunctuation(title: string): string {
   return title.replace(/(?<!\s)\s+([,.;:!?%)\]’])/g, '$1').replace(/([([])\s+/g, '$1')
 }

@@ -25,7 +25,7 @@ const sections: Readonly<Partial<Record<NewsCategory, string>>> = {
   world: 'world',
 }
 
-/** Undefined without a key, because The Guardian's API requires one. */
+/** Creates the provider. Undefined without a key, because The Guardian's API requires one. */
 export function createGuardian(deps: ProviderDeps): NewsProvider | undefined {
   const key = deps.upstreams.GUARDIAN?.apiKey
   if (key === undefined) return undefined

@@ -15,7 +15,10 @@ export interface FeedText {
 // Maximum of items to read. A feed usually has a few dozen items, and earlier polls have read the older items.
 const itemsMax = 200
 
-/** Supports RSS, Atom, RDF and JSON Feed. Drops items without a title, an address or a publication time. */
+/**
+ * Reads the articles of a feed in RSS, Atom, RDF or JSON Feed. Drops items without a title, an address or a publication
+ * time.
+ */
 export function articlesOfFeed({ text, publisher }: FeedText, nowMs: number): readonly Article[] {
   const { title, language, items } = readFeed(text)
   const ofFeed = publisher ?? publisherOfTitle(cleanTitle(title ?? ''))
@@ -44,7 +47,7 @@ const media = z
   .optional()
   .catch(undefined)
 
-/** Thumbnails come first, because publishers choose them for lists. */
+/** Returns the addresses of the pictures. Thumbnails come first, because publishers choose them for lists. */
 function picturesOf(given: z.infer<typeof media>, enclosures: readonly z.infer<typeof file>[]) {
   const groups = given === undefined ? [] : [given, ...given.groups]
   return [
@@ -120,7 +123,7 @@ const feed = z
     items: [...items, ...entries],
   }))
 
-/** Throws for a page that is not a feed, such as a bot check, because such a page also has status 200. */
+/** Parses a feed. Throws for a page that is not a feed, such as a bot check, because such a page also has status 200. */
 function readFeed(text: string) {
   try {
     return feed.parse(parseFeed(text))

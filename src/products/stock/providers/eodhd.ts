@@ -45,15 +45,15 @@ const exchangeOfSuffix: ReadonlyMap<string, EodhdExchange> = new Map([
 ])
 
 /**
- * Undefined: EODHD is not used for the listing. EODHD is used only for exchanges that another provider covers, so that
- * a wrong currency would be noticed.
+ * Returns EODHD's exchange of a listing. Undefined: EODHD is not used for the listing. EODHD is used only for exchanges
+ * that another provider covers, so that a wrong currency would be noticed.
  */
 function exchangeOf({ ticker }: StockQuery): EodhdExchange | undefined {
   if (ticker.exchangeSuffix !== undefined) return exchangeOfSuffix.get(ticker.exchangeSuffix)
   return isOfUnitedStates(ticker) ? unitedStates : undefined
 }
 
-/** EODHD's prices are 15 minutes late. Undefined without the operator's key. */
+/** Opens EODHD, whose prices are at least 15 minutes late. Undefined without the operator's key. */
 export function openEodhd(deps: ProviderDeps): StockSources | undefined {
   const key = deps.upstreams.EODHD?.apiKey
   if (key === undefined) return undefined
@@ -147,8 +147,8 @@ const day = z.object({
 const series = z.array(day).max(400)
 
 /**
- * Bars are adjusted for splits but not for dividends. EODHD's end-of-day endpoint is not used, because its prices are
- * unadjusted.
+ * Reads a history. Its bars are adjusted for splits but not for dividends. EODHD's end-of-day endpoint is not used,
+ * because its prices are unadjusted.
  */
 function readDays(reply: Reply, query: StockHistoryQuery, { exchange, nowMs }: Listing): Observation<PriceHistory> {
   refuseEodhdError(reply)
@@ -170,8 +170,8 @@ function readDays(reply: Reply, query: StockHistoryQuery, { exchange, nowMs }: L
 const errorBody = z.object({ error: z.string() })
 
 /**
- * Status 402 means a used-up quota, and 403 a refused key or a plan without this data. A text with status 404 means an
- * unknown symbol.
+ * Throws for an error. Status 402 means a used-up quota, and 403 a refused key or a plan without this data. A text with
+ * status 404 means an unknown symbol.
  */
 function refuseEodhdError(reply: Reply): void {
   const { status, text } = reply

@@ -43,7 +43,10 @@ interface ExchangeTime {
   readonly timeZone: string
 }
 
-/** Throws `UpstreamFailure` if the currency differs from that of the price, or if the bars break the rule. */
+/**
+ * Checks a history. Throws `UpstreamFailure` if the currency differs from that of the price, or if the bars break the
+ * rule.
+ */
 export function stockHistoryObservation(
   history: PriceHistory,
   { price, currency, range }: StockHistoryQuery,

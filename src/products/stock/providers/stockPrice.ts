@@ -82,8 +82,8 @@ const parts: ReadonlyMap<string, readonly [whole: string, perWhole: number]> = n
 ])
 
 /**
- * Some exchanges quote in pence or cents: `inWhole` converts to the currency. Throws for an unknown unit, because it
- * may be a fraction of a currency.
+ * Returns the currency of a unit. Some exchanges quote in pence or cents: `inWhole` converts to the currency. Throws
+ * for an unknown unit, because it may be a fraction of a currency.
  */
 export function wholeUnitOf(currency: string) {
   const [whole, perWhole] = parts.get(currency) ?? [currency, 1]
@@ -95,7 +95,10 @@ export function wholeUnitOf(currency: string) {
   }
 }
 
-/** The change is always computed here, because providers compare with different days. */
+/**
+ * Checks the figures of a provider, and returns the price. The change is always computed here, because providers
+ * compare with different days.
+ */
 export function stockObservation({ symbol, ticker }: StockQuery, figures: StockFigures): Observation<StockPrice> {
   const { currency, asOfMs } = figures
   if (currency === undefined || currency === null || currency === '')
@@ -162,7 +165,10 @@ function doubtOf(ticker: Ticker, priced: Priced, percent: number): string | unde
   return ageDoubtOf(ticker, priced)
 }
 
-/** Shares without a trade today may have an older price. Funds may too, because they are priced in the evening. */
+/**
+ * Returns a doubt about the age of a price. Shares without a trade today may have an older price. Funds may too,
+ * because they are priced in the evening.
+ */
 function ageDoubtOf(ticker: Ticker, { asOfMs, nowMs, openSinceMs, volume, isFund }: Priced): string | undefined {
   if (volume === 0 || isFund === true) return undefined
   const isOpen = openSinceMs !== undefined && nowMs - openSinceMs >= openingMs
@@ -176,7 +182,10 @@ function refuseOldTrade({ openSinceMs, nowMs, volume }: StockFigures, asOfMs: nu
   if (asOfMs < openSinceMs) throw new UpstreamFailure('incomplete', 'a price of an earlier day in an open market')
 }
 
-/** Zero is valid for a fund, and for a share without a trade today, whose price then equals the previous close. */
+/**
+ * Returns the volume. Zero is valid for a fund, and for a share without a trade today, whose price then equals the
+ * previous close.
+ */
 function volumeOf({ volume, price, previousClose, isFund = false }: StockFigures): number {
   if (isFund) return volume ?? 0
   if (volume === 0 && price === previousClose) return 0

@@ -15,7 +15,10 @@ export interface Ticker {
  */
 const exchangesOfOneLetter = new Set(['L', 'T', 'V', 'F'])
 
-/** A dash always precedes a class of shares and never an exchange, so `ABC-L` is class L of ABC. */
+/**
+ * Splits a symbol into its parts. A dash always precedes a class of shares and never an exchange, so `ABC-L` is class L
+ * of ABC.
+ */
 export function tickerOf(symbol: string): Ticker {
   const [, root = '', mark, suffix] = /^([A-Z0-9]+)(?:([.-])([A-Z0-9]+))?$/.exec(symbol.toUpperCase()) ?? []
   const isExchange = mark === '.' && suffix !== undefined && (suffix.length > 1 || exchangesOfOneLetter.has(suffix))
@@ -27,7 +30,7 @@ export function tickerOf(symbol: string): Ticker {
   }
 }
 
-/** Tickers in the United States have at most five letters, and at most one letter for the class. */
+/** True for a ticker in the United States. It has at most five letters, and at most one letter for the class. */
 export function isOfUnitedStates({ root, shareClass, exchangeSuffix }: Ticker): boolean {
   return exchangeSuffix === undefined && /^[A-Z]{1,5}$/.test(root) && /^[A-Z]?$/.test(shareClass ?? '')
 }
@@ -66,7 +69,10 @@ const currenciesOfSuffix: ReadonlyMap<string, readonly string[]> = new Map([
   ['JO', ['ZAc', 'ZAR']],
 ])
 
-/** Undefined: the exchange uses several currencies, or is not listed here. */
+/**
+ * Returns the units in which the exchange quotes. Undefined: the exchange uses several currencies, or is not listed
+ * here.
+ */
 export function expectedCurrencies(ticker: Ticker): readonly string[] | undefined {
   if (ticker.exchangeSuffix === undefined) return isOfUnitedStates(ticker) ? ['USD'] : undefined
   return currenciesOfSuffix.get(ticker.exchangeSuffix)

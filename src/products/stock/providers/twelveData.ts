@@ -57,7 +57,7 @@ const quote = z.object({
   is_market_open: z.boolean().nullish(),
 })
 
-/** Undefined without the operator's key. */
+/** Opens Twelve Data. Undefined without the operator's key. */
 export function openTwelveData(deps: ProviderDeps): StockSources | undefined {
   const key = deps.upstreams.TWELVE_DATA?.apiKey
   if (key === undefined) return undefined
@@ -94,7 +94,10 @@ export function openTwelveData(deps: ProviderDeps): StockSources | undefined {
   }
 }
 
-/** The API requires the key as a parameter, so our logs and errors never contain addresses. */
+/**
+ * Returns the parameters of a request. The API requires the key as a parameter, so our logs and errors never contain
+ * addresses.
+ */
 function fieldsOf(query: StockQuery, key: string): Readonly<Record<string, string>> {
   const mic = micOf(query)
   const place = mic === undefined ? undefined : { mic_code: mic }
@@ -159,7 +162,7 @@ function openSinceMs(mic: string | undefined, nowMs: number): number {
 
 const errorBody = z.object({ status: z.literal('error'), code: z.number(), message: z.string() })
 
-/** Twelve Data reports errors in the body, usually with status 200. */
+/** Throws for an error of Twelve Data, which is in the body, usually with status 200. */
 function refuseError(reply: Reply): void {
   const error = errorIn(reply, errorBody)
   if (error === undefined) return refuseStatus(reply, 'bad_payload')
@@ -198,7 +201,7 @@ const series = z.object({
   values: z.array(day).max(300),
 })
 
-/** Bars are adjusted for splits but not for dividends. A bar starts at midnight at the exchange. */
+/** Reads a history. Its bars are adjusted for splits but not for dividends. A bar starts at midnight at the exchange. */
 function readSeries(reply: Reply, query: StockHistoryQuery, { mic, nowMs }: Reading): Observation<PriceHistory> {
   refuseError(reply)
   const { meta, values } = readJson(reply, series)

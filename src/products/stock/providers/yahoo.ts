@@ -55,8 +55,8 @@ const answerOf = <T extends z.ZodType>(one: T) =>
   })
 
 /**
- * Uses the chart, because this call needs no cookie and no crumb. Undefined if the operator has configured other
- * providers instead.
+ * Opens Yahoo. Uses the chart, because this call needs no cookie and no crumb. Undefined if the operator has configured
+ * other providers instead.
  */
 export function openYahoo(deps: ProviderDeps): StockSources | undefined {
   const { clock, upstreams } = deps
@@ -98,7 +98,7 @@ interface ChartRequest<Shape extends z.ZodType, T> {
   readonly read: (chart: z.infer<Shape>) => T
 }
 
-/** Throws if the answer is the chart of another symbol. */
+/** Requests a chart. Throws if the answer is the chart of another symbol. */
 function askYahooChart<Shape extends z.ZodType<{ readonly meta: { readonly symbol: string } }>, T>(
   upstream: Upstream,
   ticker: Ticker,
@@ -113,7 +113,10 @@ function askYahooChart<Shape extends z.ZodType<{ readonly meta: { readonly symbo
   })
 }
 
-/** Yahoo writes a hyphen before a class of shares (BRK-B), and a dot before an exchange (SAP.DE). */
+/**
+ * Returns the symbol at Yahoo, which has a hyphen before a class of shares (BRK-B), and a dot before an exchange
+ * (SAP.DE).
+ */
 function yahooSpelling(ticker: Ticker): string {
   const { root, exchangeSuffix } = ticker
   return exchangeSuffix === undefined ? withClass(ticker, '-') : `${root}.${exchangeSuffix}`
@@ -151,7 +154,7 @@ function read(
   })
 }
 
-/** Throws for an error, which Yahoo reports in the body. */
+/** Reads a chart. Throws for an error, which Yahoo reports in the body. */
 function readYahooChart<T extends z.ZodType>(reply: Reply, one: T): z.infer<T> {
   refuseAccess(reply)
   if (/^\s*(edge: )?too many requests/i.test(reply.text)) throw new UpstreamFailure('rate_limited', 'as text')
@@ -178,7 +181,7 @@ function refuseProblem(given: z.infer<typeof problem>): void {
   throw new UpstreamFailure('bad_payload', 'an error in the body')
 }
 
-/** `chartPreviousClose` is the previous day's close only if the range is one day. */
+/** Returns the previous day's close. `chartPreviousClose` is this close only if the range is one day. */
 function previousCloseOf({ previousClose, chartPreviousClose, range }: ChartMeta): number | null | undefined {
   return previousClose ?? (range === '1d' ? chartPreviousClose : undefined)
 }

@@ -26,7 +26,7 @@ export const yahooDays = z.object({
 })
 type Chart = z.infer<typeof yahooDays>
 
-/** Bars are adjusted for splits but not for dividends. Throws if a split is not adjusted yet. */
+/** Reads a history. Its bars are adjusted for splits but not for dividends. Throws if a split is not adjusted yet. */
 export function readYahooDays(found: Chart, query: StockHistoryQuery, nowMs: number): Observation<PriceHistory> {
   const { currency, inWhole } = wholeUnitOf(found.meta.currency)
   const splits = Object.values(found.events?.splits ?? {}).toSorted((one, other) => one.date - other.date)
@@ -40,7 +40,7 @@ export function readYahooDays(found: Chart, query: StockHistoryQuery, nowMs: num
   return stockHistoryObservation({ bars, intervalMs: dayMs, currency, facts }, query, place)
 }
 
-/** Days without trades have nulls and are skipped. */
+/** Returns the bars. Days without trades have nulls and are skipped. */
 function barsOf({ timestamp, indicators }: Chart, inWhole: (quoted: number) => number): readonly Bar[] {
   const [quote] = indicators.quote
   return timestamp.flatMap((seconds, row): Bar[] => {
@@ -56,7 +56,10 @@ function barsOf({ timestamp, indicators }: Chart, inWhole: (quoted: number) => n
 // the tolerance of the ratio.
 const splitSlack = 0.1
 
-/** Yahoo adjusts earlier prices only some hours after a split. Until then, the prices jump by the split ratio. */
+/**
+ * Throws if the prices are not adjusted for a split. Yahoo adjusts earlier prices only some hours after a split. Until
+ * then, the prices jump by the split ratio.
+ */
 function refuseUnadjusted(bars: readonly Bar[], { date, numerator, denominator }: z.infer<typeof split>): void {
   const at = bars.findIndex(({ startMs }) => startMs >= date * 1_000 - dayMs / 2)
   const [before, after] = [bars[at - 1], bars[at]]

@@ -67,7 +67,10 @@ interface Positions {
   readonly longitudes: Int32Array
 }
 
-/** Computes distances on a flat map, scaled by the latitude, which is exact enough within 100 km. */
+/**
+ * Returns the number of the nearest city within 100 km. Computes distances on a flat map, scaled by the latitude, which
+ * is exact enough at this range.
+ */
 function nearestIn({ latitudes, longitudes }: Positions, latitude: number, longitude: number): number | undefined {
   const scale = Math.cos((latitude * Math.PI) / 180)
   let nearest: number | undefined

@@ -59,7 +59,10 @@ export function regionNameOf({ countryCode, regionCode }: Pick<City, 'countryCod
 
 let known: ReadonlyMap<string, readonly Area[]> | undefined
 
-/** A text can have several meanings: "CA" is Canada and California, and "Georgia" is a country and a state. */
+/**
+ * Returns the meanings of a text. There can be several: "CA" is Canada and California, and "Georgia" is a country and a
+ * state.
+ */
 export function findAreas(qualifier: string): readonly Area[] {
   return (known ??= readAreas()).get(foldName(qualifier)) ?? []
 }
@@ -97,7 +100,7 @@ function countryCodes(): readonly string[] {
   )
 }
 
-/** Some codes are not current: UK becomes GB, and DD becomes DE. */
+/** Returns the current code of a country. Some codes are not current: UK becomes GB, and DD becomes DE. */
 function currentCodeOf(code: string): string {
   return new Intl.Locale('und', { region: code }).region ?? code
 }

@@ -216,7 +216,7 @@ function isContinued(
   return near.length > 0 && near.every(isNear)
 }
 
-/** Omits the last steps of MET Norway, because they lack sky and precipitation. */
+/** Returns the forecast from a time on. Omits the last steps of MET Norway, because they lack sky and precipitation. */
 function forecastOf(steps: readonly Step[], fromMs: number): readonly ForecastStep[] {
   return steps.flatMap(({ celsius, symbolCode, ...step }): ForecastStep[] => {
     if (step.timeMs < fromMs || celsius === undefined || symbolCode === undefined) return []
@@ -235,7 +235,7 @@ const skies: Readonly<Record<string, string>> = {
 const variant = /_(?:day|night|polartwilight)$/
 const precipitation = /^(light|heavy)?(rain|sleet|snow)(showers)?(andthunder)?$/
 
-/** The API misspells `lightssleetshowersandthunder` and its snow variant, for compatibility. */
+/** Describes a weather symbol. The API misspells `lightssleetshowersandthunder` and its snow variant, for compatibility. */
 export function describeSymbol(symbolCode: string): string {
   const base = symbolCode.replace(variant, '').replace(/^lightss/, 'lights')
   const sky = Object.hasOwn(skies, base) ? skies[base] : undefined

@@ -24,7 +24,10 @@ const customerPace = { requests: 600, perSeconds: 60 }
 
 const hosts = { OPEN_METEO: 'api', OPEN_METEO_GEOCODING: 'geocoding-api' } as const
 
-/** A customer has one key for all APIs. Requests with a key use other hosts and a faster pace. */
+/**
+ * Opens an API of Open-Meteo. A customer has one key for all APIs. Requests with a key use other hosts and a faster
+ * pace.
+ */
 export function openOpenMeteo(deps: ProviderDeps, setting: keyof typeof hosts) {
   const apiKey = deps.upstreams.OPEN_METEO?.apiKey
   const upstream = openUpstreamOf(deps, setting, {
@@ -68,7 +71,7 @@ const cellDegreesMax = 0.5
 
 const minute = 60 * 1000
 
-/** Reads the pause from the error text, because the answer has no Retry-After header. */
+/** Returns the pause after a refusal. Reads it from the error text, because the answer has no Retry-After header. */
 function limitPauseMs({ text }: Reply): number {
   if (/daily/i.test(text)) return 24 * 60 * minute
   return /hourly/i.test(text) ? 60 * minute : minute

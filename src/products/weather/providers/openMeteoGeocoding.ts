@@ -78,7 +78,7 @@ function isExchanged({ countryCode, latitude, longitude }: PlaceRecord): boolean
   return !isThere(latitude, longitude) && Math.abs(longitude) <= 90 && isThere(longitude, latitude)
 }
 
-/** Checks for a populated place, because the geocoder also returns countries, airports, rivers and mountains. */
+/** True for a populated place. The geocoder also returns countries, airports, rivers and mountains. */
 function isPopulated({ name, feature_code: feature, country_code: country, latitude, longitude }: Result): boolean {
   // Refuse a place without coordinates, because missing coordinates are read as zero, which is a point at sea.
   const isSomewhere = latitude !== 0 || longitude !== 0

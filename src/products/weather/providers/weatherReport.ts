@@ -56,8 +56,8 @@ export function isOfAir(celsius: number): boolean {
 const humidityPercentMin = 1
 
 /**
- * Throws `UpstreamFailure` for a temperature or humidity that air cannot have. Reports a humidity from 100 to 110 % as
- * 100 %.
+ * Checks the measured weather, and returns the report. Throws `UpstreamFailure` for a temperature or humidity that air
+ * cannot have. Reports a humidity from 100 to 110 % as 100 %.
  */
 export function reportOf({ celsius, humidityPercent, description, air = {}, steps }: MeasuredWeather): WeatherReport {
   if (!isOfAir(celsius) || humidityPercent <= humidityPercentMin || humidityPercent > 110)
