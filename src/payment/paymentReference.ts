@@ -92,6 +92,11 @@ export function requireSignature(reference: PaymentReference): Signature {
   return assertPresent(signatureOf(reference), 'a payment is made by a transaction of the chain')
 }
 
+/** For the stream of a transaction, such as a burn. */
+export function signatureOfStream(stream: string): Signature {
+  return requireSignature(assertPresent(readReference(stream), 'the stream of a transaction has its reference'))
+}
+
 /** The id is one space byte, then the key, so that payments, debits and arrivals cannot collide. */
 export function streamIdOf(reference: PaymentReference): Uint8Array {
   const request = tabRequestOf(reference)

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { assert } from '@tollbook/core/assert'
 import { burnCodec } from '../payment/events.ts'
+import { signatureOfStream } from '../payment/paymentReference.ts'
 import { type Database, assertRow } from '../store/database.ts'
 
 /** Burns that the service owes or has made itself. */
@@ -97,5 +98,5 @@ function roundOf(body: Buffer, burnedAt: Date): ConfirmedRound {
   const { stream, event } = burnCodec.decode(body.toString('utf8'))
   assert(event.kind === 'BurnConfirmed', 'a confirmed round is read')
   const { round, slot, burnedBaseUnits } = event
-  return { round, slot, burnedBaseUnits, signature: stream.slice('solana:'.length), burnedAtMs: burnedAt.getTime() }
+  return { round, slot, burnedBaseUnits, signature: signatureOfStream(stream), burnedAtMs: burnedAt.getTime() }
 }

@@ -1,6 +1,6 @@
 import { isoTime } from '@tollbook/core/clock'
 import { burnCodec, paymentCodec } from '../payment/events.ts'
-import { type PaymentReference, streamIdOf } from '../payment/paymentReference.ts'
+import { type PaymentReference, signatureOfStream, streamIdOf } from '../payment/paymentReference.ts'
 import { readPastedReference } from './pastedReference.ts'
 import { type Database, readRows } from '../store/database.ts'
 
@@ -80,5 +80,5 @@ async function readRound(database: Database, mint: string, position: number): Pr
   const { event, stream, effectiveAtMs } = burnCodec.decode(confirmed.body.toString('utf8'))
   if (event.kind !== 'BurnConfirmed') return null
   const { round, slot } = event
-  return { round, signature: stream.slice('solana:'.length), slot, at: isoTime(effectiveAtMs) }
+  return { round, signature: signatureOfStream(stream), slot, at: isoTime(effectiveAtMs) }
 }
