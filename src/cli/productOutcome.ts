@@ -1,5 +1,5 @@
 import { errorText } from '@tollbook/core/fault'
-import { formatDecimal } from '@tollbook/core/money'
+import { formatDecimal, smaller } from '@tollbook/core/money'
 import { chargeOf } from '../pricing/meteredPrice.ts'
 import { usdDecimals } from '../pricing/priceList.ts'
 import type { MeteredJob, Outcome } from '../product/product.ts'
@@ -47,10 +47,10 @@ export function printCharge({ stderr }: CommandDeps, { price, budgetMicroUsd }: 
     outcome.kind === 'failed' ? undefined : outcome.kind === 'stream' ? outcome.usageSoFar?.() : outcome.usage
   if (usage === undefined) return
   const { input, output, isEstimated } = usage
-  const cost = chargeOf(price, usage)
+  const costMicroUsd = chargeOf(price, usage)
   const usd = (microUsd: bigint) => `${formatDecimal(microUsd, usdDecimals)} USD`
   const counted = isEstimated ? ', as counted here, because the API reports none' : ''
-  const charge = usd(cost < budgetMicroUsd ? cost : budgetMicroUsd)
+  const charge = usd(smaller(costMicroUsd, budgetMicroUsd))
   stderr.write(
     `a tab pays ${charge} for ${input} units of input and ${output} of output${counted}; all others pay ${usd(budgetMicroUsd)}\n`,
   )

@@ -2,6 +2,7 @@ import { assertPresent } from '@tollbook/core/assert'
 import type { Clock } from '@tollbook/core/clock'
 import { Fault } from '@tollbook/core/fault'
 import { readAddress } from '@tollbook/core/address'
+import { larger } from '@tollbook/core/money'
 import type { ChainReader } from '../payment/chainReader.ts'
 import type { RefundRole } from '../payment/events/refundEvents.ts'
 import { decideRefund, decideUnmatched, mintOf } from '../payment/finality.ts'
@@ -90,7 +91,7 @@ async function approve(deps: DecisionDeps, order: RefundOrder): Promise<RefundOu
   const debts = (await deps.refundsOf(wallet))
     .filter((line) => line.reference === reference)
     .map(({ account, owedBaseUnits, approvedBaseUnits, paidBaseUnits }) => {
-      const settledBaseUnits = approvedBaseUnits > paidBaseUnits ? approvedBaseUnits : paidBaseUnits
+      const settledBaseUnits = larger(approvedBaseUnits, paidBaseUnits)
       return { account, baseUnits: owedBaseUnits - settledBaseUnits }
     })
     .filter(({ baseUnits }) => baseUnits > 0n)

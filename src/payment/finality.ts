@@ -6,6 +6,7 @@ import type { PaymentDecision, PaymentState } from './payment.ts'
 import { mayTakeOver } from './paymentUse.ts'
 import { refundEvent } from './refund.ts'
 import type { Price } from '@tollbook/core/quote'
+import { smaller } from '@tollbook/core/money'
 import { heldForCallerBaseUnits, isPaidWhole } from './settlement.ts'
 import { isDebit, isDepositPrice } from './tabSettlement.ts'
 import type { TransactionRecord } from './transactionRecord.ts'
@@ -83,7 +84,7 @@ function reversal(
   if (isDepositPrice(price)) {
     const { tab } = resting
     if (tab === undefined) return { step: 'payment.reverse', events: [reversed] }
-    const takenBackBaseUnits = prepaidBaseUnits < heldBaseUnits ? prepaidBaseUnits : heldBaseUnits
+    const takenBackBaseUnits = smaller(prepaidBaseUnits, heldBaseUnits)
     const taken = { takenBackBaseUnits, spentBaseUnits: heldBaseUnits - takenBackBaseUnits }
     return { step: 'payment.reverse', events: [reversed, { kind: 'DepositReversed', tab, mint, ...taken }] }
   }

@@ -7,6 +7,7 @@ import { type Price, transferBaseUnits } from '@tollbook/core/quote'
 import { isRefusal, type Refusal, refuse, refuseProof } from '@tollbook/core/refusal'
 import type { TransferFee } from '@tollbook/core/transferFee'
 import type { chainName } from '@tollbook/core/networks'
+import { smaller } from '@tollbook/core/money'
 import type { TokenBalance, TokenMovement, TransactionRecord } from './transactionRecord.ts'
 
 /** Read from the chain at startup. Only the transfer fee may change afterwards. */
@@ -178,7 +179,7 @@ export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Ref
     .filter((balance) => balance.tokenAccount === terms.paymentTokenAccount && balance.mint === terms.mint)
     .filter((balance) => balance.ownersSeen.every((owner) => owner === terms.paymentWallet))
     .reduce((sum, balance) => sum + netOf(balance), 0n)
-  const ownBaseUnits = sentBaseUnits < arrivedBaseUnits ? sentBaseUnits : arrivedBaseUnits
+  const ownBaseUnits = smaller(sentBaseUnits, arrivedBaseUnits)
   const { transferBaseUnits: requiredBaseUnits } = dueOf(price, terms)
   if (ownBaseUnits < requiredBaseUnits) {
     return refuseProof('transfer_insufficient', `received ${ownBaseUnits}, required ${requiredBaseUnits} base units`)

@@ -1,6 +1,7 @@
 import { assert, assertNever } from '@tollbook/core/assert'
 import type { Address } from '@tollbook/core/address'
 import type { TabId, TabTerms } from '@tollbook/core/tab'
+import { smaller } from '@tollbook/core/money'
 import type { TabLifecycleEvent } from './events.ts'
 import type { TabCloser } from './events/tabEvents.ts'
 import type { PaymentReference } from './paymentReference.ts'
@@ -131,7 +132,7 @@ export function decideReturn(tab: LivingTab, balanceBaseUnits: bigint): TabLifec
   if (!lifecycle.isClosed || balanceBaseUnits === 0n || !isTabSettled(tab)) return undefined
   const lostBaseUnits = stillLostBaseUnits(tab)
   if (lostBaseUnits > 0n) {
-    const takenBackBaseUnits = balanceBaseUnits < lostBaseUnits ? balanceBaseUnits : lostBaseUnits
+    const takenBackBaseUnits = smaller(balanceBaseUnits, lostBaseUnits)
     return { step: 'tab_lifecycle.take_back', events: [{ kind: 'TabTakenBack', tab: id, mint, takenBackBaseUnits }] }
   }
   const owed = { tab: id, wallet, mint, restBaseUnits: balanceBaseUnits }

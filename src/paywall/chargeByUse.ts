@@ -1,4 +1,4 @@
-import { divideRoundingUp } from '@tollbook/core/money'
+import { divideRoundingUp, larger, smaller } from '@tollbook/core/money'
 import type { ListedPrice, Price } from '@tollbook/core/quote'
 import type { Address } from '@tollbook/core/address'
 import type { Refusal } from '@tollbook/core/refusal'
@@ -52,8 +52,8 @@ export function chargeWithin(hold: Price, { price, split: policy }: Metering, us
   const { tokenPriceAttoUsd, decimals } = hold
   const usedBaseUnits = requiredBaseUnits({ priceMicroUsd: chargeOf(price, usage), tokenPriceAttoUsd, decimals })
   const leastBaseUnits = smallestSplit(policy)
-  const wantedBaseUnits = usedBaseUnits > leastBaseUnits ? usedBaseUnits : leastBaseUnits
-  const chargedBaseUnits = wantedBaseUnits < hold.requiredBaseUnits ? wantedBaseUnits : hold.requiredBaseUnits
+  const wantedBaseUnits = larger(usedBaseUnits, leastBaseUnits)
+  const chargedBaseUnits = smaller(wantedBaseUnits, hold.requiredBaseUnits)
   return partOf(hold, chargedBaseUnits, policy)
 }
 

@@ -1,5 +1,5 @@
 import { assert } from '@tollbook/core/assert'
-import { divideRoundingDown, divideRoundingUp } from '@tollbook/core/money'
+import { divideRoundingDown, divideRoundingUp, larger } from '@tollbook/core/money'
 
 /** Rails that cannot charge less than they hold charge the fixed price instead. */
 export interface MeteredPrice {
@@ -26,7 +26,7 @@ export function chargeOf(price: MeteredPrice, { input, output }: Pick<Usage, 'in
   const { inputPerMillionMicroUsd, outputPerMillionMicroUsd, minimumMicroUsd } = price
   const usedPicoUsd = BigInt(input) * inputPerMillionMicroUsd + BigInt(output) * outputPerMillionMicroUsd
   const chargeMicroUsd = divideRoundingUp(usedPicoUsd, million)
-  return chargeMicroUsd > minimumMicroUsd ? chargeMicroUsd : minimumMicroUsd
+  return larger(chargeMicroUsd, minimumMicroUsd)
 }
 
 /** Undefined if the budget covers no unit of output in addition to the input. */

@@ -1,3 +1,5 @@
+import { smaller } from '@tollbook/core/money'
+
 /*
  * Attributes payouts to payments. All debts of one kind to a wallet share an account, which a payout pays. A payout
  * first covers approved debts in the order of their approvals, then other debts in the order in which they arose.
@@ -131,7 +133,7 @@ function pay(lines: readonly Open[], { baseUnits, payout }: RefundMove & { reado
   let leftBaseUnits = baseUnits
   const approved = lines.toSorted((one, other) => one.approvedAt - other.approvedAt)
   const give = (line: Open, mostBaseUnits: bigint): void => {
-    const partBaseUnits = mostBaseUnits < leftBaseUnits ? mostBaseUnits : leftBaseUnits
+    const partBaseUnits = smaller(mostBaseUnits, leftBaseUnits)
     if (partBaseUnits <= 0n) return
     leftBaseUnits -= partBaseUnits
     line.paidBaseUnits += partBaseUnits
@@ -139,10 +141,6 @@ function pay(lines: readonly Open[], { baseUnits, payout }: RefundMove & { reado
   }
   for (const line of approved) give(line, smaller(line.approvedBaseUnits, line.owedBaseUnits) - line.paidBaseUnits)
   for (const line of lines) give(line, line.owedBaseUnits - line.paidBaseUnits)
-}
-
-function smaller(oneBaseUnits: bigint, otherBaseUnits: bigint): bigint {
-  return oneBaseUnits < otherBaseUnits ? oneBaseUnits : otherBaseUnits
 }
 
 function shown(open: Open): RefundLine {

@@ -3,6 +3,7 @@ import { assert, assertPresent } from '@tollbook/core/assert'
 import { encodeBase58 } from '@tollbook/core/base58'
 import type { Ed25519Signer } from '@tollbook/core/ed25519'
 import { type Signature, signatureOfBytes } from '@tollbook/core/signature'
+import { smaller } from '@tollbook/core/money'
 import { readSponsored } from '../chain/sponsoredTransaction.ts'
 import { type DollarSetting, possibleMints } from '../payment/dollar.ts'
 import type { RehearsedBalance, SponsorPolicy, SponsorProblem } from '../payment/sponsoredTransaction.ts'
@@ -57,7 +58,7 @@ const usualLamports = 10_001n
 
 /** Undefined while the budget is enough for one usual payment. */
 export function whySpent({ leftLamports }: DayBudget, limits: LamportLimits): string | undefined {
-  const neededLamports = limits.perPaymentLamports < usualLamports ? limits.perPaymentLamports : usualLamports
+  const neededLamports = smaller(limits.perPaymentLamports, usualLamports)
   return leftLamports < neededLamports ? "the signer's budget of this day is used up" : undefined
 }
 

@@ -3,7 +3,7 @@ import { readAddress } from '@tollbook/core/address'
 import { assertPresent } from '@tollbook/core/assert'
 import { decodeBase58 } from '@tollbook/core/base58'
 import { type Clock, isoTime } from '@tollbook/core/clock'
-import { displayNumber, divideRoundingDown, parseRoundingDown } from '@tollbook/core/money'
+import { displayNumber, divideRoundingDown, parseRoundingDown, smaller } from '@tollbook/core/money'
 import type { Price } from '@tollbook/core/quote'
 import { type DepositLimits, readTabId, type TabId, tabIdOf, type TabTerms } from '@tollbook/core/tab'
 import { readReference, streamIdOf } from '../payment/paymentReference.ts'
@@ -218,7 +218,7 @@ function factsOf(tab: TabId, { payment, payer, price }: PaidJob) {
 function inBaseUnits(dollars: number, price: Price): bigint {
   const microUsd = assertPresent(parseRoundingDown(String(dollars), usdDecimals), 'the schema takes positive numbers')
   const convertedBaseUnits = microUsdInBaseUnits(microUsd, price)
-  return convertedBaseUnits < baseUnitsMax ? convertedBaseUnits : baseUnitsMax
+  return smaller(convertedBaseUnits, baseUnitsMax)
 }
 
 function microUsdInBaseUnits(microUsd: bigint, { requiredBaseUnits, priceMicroUsd }: Price): bigint {

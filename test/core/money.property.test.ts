@@ -5,9 +5,11 @@ import {
   divideRoundingDown,
   divideRoundingUp,
   formatDecimal,
+  larger,
   parseBaseUnits,
   parseDecimal,
   parseRoundingDown,
+  smaller,
 } from '@tollbook/core/money'
 
 const amounts = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
@@ -52,6 +54,10 @@ describe('money', () => {
   test('a number for display is the decimal and not a sum of floats', () => {
     expect(displayNumber(1_500_000n, 6)).toBe(1.5)
     expect(displayNumber(1n, 6)).toBe(0.000001)
+  })
+
+  test('the smaller and the larger of two amounts do not depend on their order', () => {
+    expect([smaller(1n, 2n), smaller(2n, 1n), larger(1n, 2n), larger(2n, 1n)]).toEqual([1n, 1n, 2n, 2n])
   })
 
   test('a division by nothing is a bug', () => {

@@ -3,7 +3,7 @@ import type { Address } from '@tollbook/core/address'
 import { encodeBase64, readBase64 } from '@tollbook/core/base64'
 import { tokenPrograms } from '@tollbook/core/programs'
 import type { TransferFee } from '@tollbook/core/transferFee'
-import { divideRoundingDown } from '@tollbook/core/money'
+import { divideRoundingDown, larger } from '@tollbook/core/money'
 import { defaultFetch } from './defaultFetch.ts'
 import { PayerFault } from './errorCode.ts'
 import { readMintState, readTokenAccountState, type ScheduledFee } from './solana/tokenState.ts'
@@ -156,8 +156,7 @@ async function feesOf(
     now: BigInt(epoch) >= newerEpoch ? newer : older,
     most: {
       basisPoints: Math.max(older.basisPoints, newer.basisPoints),
-      maximumBaseUnits:
-        older.maximumBaseUnits > newer.maximumBaseUnits ? older.maximumBaseUnits : newer.maximumBaseUnits,
+      maximumBaseUnits: larger(older.maximumBaseUnits, newer.maximumBaseUnits),
     },
   }
 }

@@ -1,4 +1,4 @@
-import { divideRoundingUp, parseDecimal } from '@tollbook/core/money'
+import { divideRoundingUp, larger, parseDecimal } from '@tollbook/core/money'
 import { InvalidOption } from './errorCode.ts'
 import { attoUsdScale, type Cost } from './spendingLimit.ts'
 
@@ -12,6 +12,6 @@ export function readTokenWorth(usdPerToken: string | undefined): TokenWorth {
     throw new InvalidOption(`usdPerToken is a plain decimal above zero such as '0.001', not '${usdPerToken}'`)
   return (cost, decimals) => {
     const worthAttoUsd = divideRoundingUp(cost.baseUnits * tokenAttoUsd, 10n ** BigInt(decimals))
-    return { ...cost, attoUsd: cost.attoUsd > worthAttoUsd ? cost.attoUsd : worthAttoUsd }
+    return { ...cost, attoUsd: larger(cost.attoUsd, worthAttoUsd) }
   }
 }

@@ -48,6 +48,15 @@ export function displayNumber(amount: bigint, scale: number): number {
   return Number(formatDecimal(amount, scale))
 }
 
+/** Both amounts have the same unit. `Math.min` takes no bigints. */
+export function smaller(one: bigint, other: bigint): bigint {
+  return one < other ? one : other
+}
+
+export function larger(one: bigint, other: bigint): bigint {
+  return one > other ? one : other
+}
+
 /** Divides amounts that are promised or charged. */
 export function divideRoundingUp(total: bigint, parts: bigint): bigint {
   assert(parts > 0n && total >= 0n, 'a division that rounds up has a positive divisor and no debt')

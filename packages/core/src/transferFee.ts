@@ -1,5 +1,5 @@
 import { assert } from './assert.ts'
-import { divideRoundingUp } from './money.ts'
+import { divideRoundingUp, smaller } from './money.ts'
 
 /** Token-2022 withholds this fee from each transfer, so that less than the sent amount arrives. */
 export interface TransferFee {
@@ -12,7 +12,7 @@ const allBasisPoints = 10_000n
 /** Token-2022 rounds the fee up, and limits it to the maximum. */
 export function feeOf(sentBaseUnits: bigint, fee: TransferFee): bigint {
   const feeBaseUnits = divideRoundingUp(sentBaseUnits * BigInt(fee.basisPoints), allBasisPoints)
-  return feeBaseUnits < fee.maximumBaseUnits ? feeBaseUnits : fee.maximumBaseUnits
+  return smaller(feeBaseUnits, fee.maximumBaseUnits)
 }
 
 /**
@@ -29,5 +29,5 @@ export function sentForArrival(arrivingBaseUnits: bigint, fee: TransferFee): big
   // Below the maximum the fee is ⌈sent × bp / 10,000⌉. Dividing by the remaining basis points inverts the formula
   // exactly.
   const uncappedBaseUnits = divideRoundingUp(arrivingBaseUnits * allBasisPoints, left)
-  return uncappedBaseUnits < cappedBaseUnits ? uncappedBaseUnits : cappedBaseUnits
+  return smaller(uncappedBaseUnits, cappedBaseUnits)
 }
