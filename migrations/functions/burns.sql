@@ -22,7 +22,7 @@ begin
         when 'BurnFailed' then said ->> 'version' = '2'
       end) is not true
     or said ->> 'schemaVersion' is distinct from '1' or octet_length(stream_id) is distinct from 65
-    or round_number is null or round_number < 1 then
+    or round_number is null or round_number < 1 or said ->> 'throughPosition' !~ '^[0-9]{1,15}$' then
     raise exception 'the body is not a BurnSubmitted, BurnConfirmed or BurnFailed' using errcode = 'check_violation';
   end if;
   if said ->> 'kind' = 'BurnSubmitted' then

@@ -16,7 +16,11 @@ begin
   if said ->> 'kind' is distinct from 'DistributionPaid' or said ->> 'version' is distinct from '1'
     or said ->> 'schemaVersion' is distinct from '1'
     or said ->> 'stream' is distinct from 'solana:' || (said ->> 'signature')
-    or octet_length(stream_id) is distinct from 65 or jsonb_array_length(said -> 'payments') = 0 then
+    or octet_length(stream_id) is distinct from 65 or jsonb_array_length(said -> 'payments') = 0
+    -- Members that the reports and later payouts read, which would stop at a value that they cannot read.
+    or jsonb_typeof(said -> 'planId') is distinct from 'string' or (said ->> 'part' ~ '^[1-9][0-9]{0,8}$') is not true
+    or exists (
+      select from jsonb_array_elements(said -> 'payments') p where (p ->> 'wallet' ~ '^[1-9A-HJ-NP-Za-km-z]{32,44}$') is not true) then
     raise exception 'the body is not a DistributionPaid' using errcode = 'check_violation';
   end if;
   select array_agg(p.part ->> 'account' order by p.n) as accounts, array_agg((p.part ->> 'paidBaseUnits')::numeric order by p.n) as amounts

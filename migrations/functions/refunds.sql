@@ -20,6 +20,7 @@ begin
     or said ->> 'login' is distinct from session_user::text
     or (said ->> 'role' in ('finance', 'support')) is not true
     or (said ->> 'wallet' ~ '^[1-9A-HJ-NP-Za-km-z]{32,44}$') is not true
+    or (said ->> 'mint' ~ '^[1-9A-HJ-NP-Za-km-z]{32,44}$') is not true
     or (case when is_grant then (said ->> 'amountBaseUnits' ~ '^[1-9][0-9]{0,19}$') is not true
       else jsonb_typeof(said -> 'debts') is distinct from 'array' or jsonb_array_length(said -> 'debts') not between 1 and 3 or exists (
         select from jsonb_array_elements(said -> 'debts') d
@@ -73,7 +74,8 @@ declare
 begin
   if (said ->> 'kind' in ('TransferReceived', 'RefundDue')) is not true or said ->> 'schemaVersion' is distinct from '1'
     or octet_length(stream_id) is distinct from 65 or approval ->> 'kind' is distinct from 'RefundApproved'
-    or approval ->> 'payment' is distinct from said ->> 'stream' then
+    or approval ->> 'payment' is distinct from said ->> 'stream'
+    or (is_transfer and (said ->> 'slot' ~ '^[0-9]{1,15}$') is not true) then
     raise exception 'the bodies are not a booking and its approval' using errcode = 'check_violation';
   end if;
   if not is_transfer then

@@ -22,6 +22,7 @@ import {
   oweBurn,
   payoutBody,
   release,
+  wallet,
 } from './sampleItems.ts'
 
 /*
@@ -71,7 +72,7 @@ function recorder(admin: ReturnType<typeof openPool>) {
 
 const paidBody = (stream: Uint8Array, paidBaseUnits: string, account = 'Liabilities:Share:provider'): object => {
   const said: Record<string, unknown> = JSON.parse(payoutBody(stream).toString('utf8'))
-  return { ...said, payments: [{ account, paidBaseUnits }] }
+  return { ...said, payments: [{ account, wallet, paidBaseUnits }] }
 }
 
 const solanaText = (stream: Uint8Array) =>

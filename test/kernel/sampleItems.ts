@@ -10,7 +10,7 @@ import type { Item, ItemEvent, Posting } from '@tollbook/ledger/item'
 
 export const mint = 'So11111111111111111111111111111111111111112'
 export const otherMint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
-const wallet = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin'
+export const wallet = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin'
 
 const effectiveAtMs = Date.UTC(2026, 10, 22, 3, 30)
 

@@ -5,7 +5,19 @@ import { expect, test } from 'vitest'
 import { createTestDatabase } from '../support/database.ts'
 import { findBroken } from './checkLedger.ts'
 import { openPool } from './openKernel.ts'
-import { claim, event, finalize, fulfil, mint, move, newSignature, payoutBody, refund, release } from './sampleItems.ts'
+import {
+  claim,
+  event,
+  finalize,
+  fulfil,
+  mint,
+  move,
+  newSignature,
+  payoutBody,
+  refund,
+  release,
+  wallet,
+} from './sampleItems.ts'
 
 /* The database asked alone: items that the deciders of the service never make. */
 
@@ -99,7 +111,7 @@ async function owedToProvider(): Promise<bigint> {
 
 function payoutOf(parts: readonly bigint[]): Buffer {
   const said: unknown = JSON.parse(payoutBody(newSignature()).toString('utf8'))
-  const payments = parts.map((paid) => ({ account, wallet: 'w', paidBaseUnits: paid.toString() }))
+  const payments = parts.map((paid) => ({ account, wallet, paidBaseUnits: paid.toString() }))
   return Buffer.from(JSON.stringify({ ...Object(said), payments }))
 }
 

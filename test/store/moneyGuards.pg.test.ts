@@ -232,3 +232,26 @@ test('a part counts as paid for its own plan only, although another plan has pai
   const partsOf = async (id: string) => [...(await findRecordedParts(database, { id, position }))]
   expect([await partsOf('the first plan'), await partsOf('the other plan')]).toEqual([[1], [2]])
 })
+
+test('no writer records a body that would stop the reports, which read all of them', async () => {
+  const stream = sampleReference()
+  const head = { schemaVersion: 1, version: 1, stream, signature: signatureOf(stream), effectiveAt, mint: sampleMint }
+  const paid = { account, wallet, paidBaseUnits: '1' }
+  const payout = { ...head, kind: 'DistributionPaid', planId: 'plan', part: 1, payments: [paid] }
+  const unread: readonly object[] = [
+    { part: '2026-11-23' },
+    { part: undefined },
+    { planId: undefined },
+    { payments: [paid, { ...paid, wallet: undefined }] },
+  ]
+  for (const wrong of unread)
+    await expect(ask('record_payout', { ...payout, ...wrong })).rejects.toThrow('is not a DistributionPaid')
+  const burn = { ...head, kind: 'BurnSubmitted', round: 9, burnBaseUnits: '1', throughPosition: 'last' }
+  await expect(ask('record_burn', burn)).rejects.toThrow('is not a BurnSubmitted')
+  const debts = [{ account: `Liabilities:RefundsDue:${wallet}`, baseUnits: '7' }]
+  const approval = await decision('RefundApproved', finalized, { debts, mint: undefined })
+  await expect(ask('record_refund', approval)).rejects.toThrow('is not a RefundApproved')
+  const transfer = { ...head, kind: 'TransferReceived', wallet, receivedBaseUnits: '7', slot: 'new' }
+  const booked = await decision('RefundApproved', stream, { debts })
+  await expect(ask('record_booking', transfer, booked)).rejects.toThrow('are not a booking and its approval')
+})
