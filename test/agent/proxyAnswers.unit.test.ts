@@ -22,7 +22,8 @@ const wallet: WalletClient = {
   },
 }
 const key = 'the key of the proxy'
-const proxy = await listenOnLoopback(createProxy({ wallet, key, report: () => undefined }))
+const reported: string[] = []
+const proxy = await listenOnLoopback(createProxy({ wallet, key, report: (line) => void reported.push(line) }))
 const address = `${proxy}/localhost:1/v1/chat`
 const headers = { authorization: `Bearer ${key}` }
 
@@ -66,4 +67,17 @@ test('a program that leaves after the last event has its answer, also if the eve
   left.resolve()
   await awaitThat('the payment is closed', () => received.length === 1)
   expect(aborted).toEqual([])
+})
+
+test('a program that leaves before it has its whole answer has not received it, so the payment stays open', async () => {
+  const payment = JSON.stringify({ signature: 's', mint: 'm', baseUnits: '1', usd: '1' })
+  // More than the buffers of both connections take.
+  const whole = Buffer.alloc(16 * 1024 * 1024)
+  socket.script((_asked, response) =>
+    response.writeHead(200, { [kindHeader]: 'answer', [paymentHeader]: payment }).end(whole),
+  )
+  ;[received.length, reported.length] = [0, 0]
+  get(address, { headers }, (response) => response.destroy()).on('error', () => undefined)
+  await awaitThat('the answer ends', () => received.length + reported.length > 0)
+  expect([received, reported.length]).toEqual([[], 1])
 })

@@ -50,3 +50,12 @@ test.each([
     expect([policy.rpcUrl, Object.keys(policy.hosts)]).toEqual(['http://127.0.0.1:1', [new URL(url).host]])
   },
 )
+
+test('a price behind a redirect is not read, because the policy would name the host that redirects', async () => {
+  const other = await openLoopbackServer(answersJson(200, { data: { mint: 'mint', priceUSD: 1 } }))
+  const { url } = await openLoopbackServer((_, response) => response.writeHead(302, { location: other.url }).end())
+  const folder = walletFolder(join(await makeScratchDirectory(), 'wallet'))
+  const written = setUp({ folder, service: url, rpcUrl: 'http://127.0.0.1:1', write: () => undefined })
+  await expect(written).rejects.toThrow('answers 302 without a token')
+  expect(other.asked).toEqual([])
+})

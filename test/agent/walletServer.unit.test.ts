@@ -33,20 +33,23 @@ const policyWith = (more: object) =>
     'policy.json',
   )
 
+const refuseErrors = (error: unknown) => expect(error).toBeUndefined()
+
 /** A wallet whose purchase gets this answer. */
-async function openServer(response: Response, url: string) {
+async function openServer(response: Response, url: string, report: WalletDeps['report'] = refuseErrors) {
   const receiptsPath = join(await makeScratchDirectory(), 'receipts')
   const released: string[] = []
   const payment = { signature: 's', mint: 'm', request: { method: 'GET', url, headers: [] } }
   const purchase = { response, payment, cost: { baseUnits: 7n, attoUsd: 10n ** 16n } }
   const answered = { release: (signature: string) => released.push(signature) }
   const purchases = { make: () => Promise.resolve(purchase) }
-  const report = (error: unknown) => expect(error).toBeUndefined()
   // The route uses nothing else of the wallet.
   const deps = { answered, purchases, receiptsPath, report, clock: systemClock } as unknown as WalletDeps
   const base = await listenOnLoopback(createWalletServer(deps))
   const order: FetchOrder = { intent: 'pay', method: 'GET', url, headers: [] }
-  const answer = await fetch(`${base}/fetch`, { method: 'POST', body: JSON.stringify(order) })
+  const asked = fetch(`${base}/fetch`, { method: 'POST', body: JSON.stringify(order) })
+  // A connection that the server broke off reads as an answer of status 0.
+  const answer = await asked.catch(() => Response.error())
   return { answer, receiptsPath, released }
 }
 
@@ -63,6 +66,12 @@ test('an answer sets neither cookies nor the headers of the wallet, and its reco
     { ...note, url: 'https://api.example.com/a/b', receipt: '/api/receipts/s' },
   ])
   expect(released).toEqual(['s'])
+})
+
+test('a payment whose answer breaks is released, so that the next call presents it again', async () => {
+  const broken = new ReadableStream({ pull: (stream) => stream.error(new Error('the service broke')) })
+  const { answer, released } = await openServer(new Response(broken), 'https://api.example.com/', () => undefined)
+  expect([answer.status, released]).toEqual([0, ['s']])
 })
 
 test('text that is not the place of a receipt is not kept, because the tool `receipts` shows it to a model', async () => {

@@ -13,6 +13,7 @@ async function judge(held: readonly [former: bigint, current: bigint]) {
   const found: string[] = []
   const balances = new Map([former, current].map((wallet, index) => [wallet, held[index] ?? 0n]))
   const account = { mint, account: 'Liabilities:Prepaid:tab', balanceBaseUnits: -100n }
+  const inDollars = { ...account, mint: 'a dollar' }
   const deps = {
     node: { balanceOf: (wallet: string) => Promise.resolve(balances.get(wallet) ?? 0n) },
     accounts: {
@@ -22,7 +23,7 @@ async function judge(held: readonly [former: bigint, current: bigint]) {
     replay: {
       findings: { add: (kind: string) => void found.push(kind) },
       periods: { of: () => [{ text: former }, { text: current }] },
-      postings: { mints: () => [mint], accounts: () => [account] },
+      postings: { mints: () => [mint], accounts: () => [account, inDollars] },
     },
   }
   // The whole classes are more than what is asked here.

@@ -390,7 +390,7 @@ describe('a price', () => {
     [
       'too many quantities',
       '{ usd: "0.01", per: /n }',
-      counted.replace('maximum: 3', 'maximum: 5000'),
+      counted.replace('maximum: 3', 'maximum: 201'),
       /price.per: names a quantity with more than 200 values/,
     ],
   ]

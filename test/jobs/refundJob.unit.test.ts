@@ -70,6 +70,7 @@ test('a payment that cannot be recorded keeps no other claim and no refund waiti
   const { run, counts } = openRefunds(3, 2, [1, 4])
   await expect(run()).rejects.toThrow('this payment cannot be recorded')
   expect(counts()).toEqual([2, 1])
+  await expect(openRefunds(1, 2, [3]).run(), 'no claim fails').rejects.toThrow('cannot be recorded')
 })
 
 test('a run ends at a page of which the ledger records nothing, and still tries the refunds', async () => {

@@ -19,8 +19,9 @@ const plan = identifiedPlan({ network: '', mint, decimals: 6, paymentWallet: wal
 async function cover(own: bigint, onTabs: bigint, heldBaseUnits: bigint): Promise<string> {
   const decision = decideFirstSetting(0, { name: tabWalletName, value: tabWallet }, 0)
   const body = Buffer.from(encodeSetting(assertPresent(decision, 'the first value is recorded')))
-  const readBalance = (question: BalanceQuestion) =>
-    Promise.resolve({ baseUnits: question.wallet === wallet ? own : onTabs, slot: 1, isAgreed: true })
+  // A balance from the cache is of before the last payout.
+  const readBalance = ({ wallet: of, isFresh = false }: BalanceQuestion) =>
+    Promise.resolve({ baseUnits: isFresh ? (of === wallet ? own : onTabs) : 1_000n, slot: 1, isAgreed: true })
   const wallets = openPayoutWallets({
     database: scriptedDatabase(() => [{ name: tabWalletName, seq: 1, body }]),
     chain: Object.assign(Object.create(null), { terms, reader: { readBalance } }),

@@ -89,6 +89,8 @@ test('a statement of any postings balances, and each line is the sum of its entr
         creditBaseUnits: line.creditBaseUnits.toString(),
       }))
       expect(findClosingProblem({ ...frame, ...figures, restated, restatedCount: restated.length })).toBeUndefined()
+      const names = figures.accounts.map(({ account }) => account)
+      expect(names).toEqual(names.toSorted())
       for (const { account, closingBaseUnits, debitBaseUnits } of figures.accounts) {
         const own = lines.filter((line) => line.account === account)
         const sum = own.reduce((total, line) => total + line.debitBaseUnits - line.creditBaseUnits, 0n)

@@ -19,3 +19,12 @@ test('a share has its own name, and different shares have different columns', ()
   ])
   expect(shareColumn('paid')).not.toBe(shareColumn('share-paid'))
 })
+
+test('an exported payment is fulfilled when its answer was recorded, not when the payment was', () => {
+  const column = exportedColumns([]).find(({ name }) => name === 'fulfilled_at')
+  // The column reads nothing else.
+  const row = { recordedAtMs: 1_000, fulfilledAtMs: 2_000 } as unknown as Parameters<
+    NonNullable<typeof column>['of']
+  >[0]
+  expect(column?.of(row)).toEqual(new Date(2_000))
+})

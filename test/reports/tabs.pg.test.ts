@@ -24,6 +24,7 @@ import { sampleMint, samplePrice } from '../store/samplePayment.ts'
 import { tamper } from '../store/tamper.ts'
 import { newSessionKey } from '../tabs/tabClient.ts'
 import { readCsv } from './readCsv.ts'
+import { recordBurn } from './recordBurn.ts'
 import { openRecorder, recordTabs, tabAmounts, tabPriceList } from './recordTabs.ts'
 
 const { serviceUrl, adminUrl } = await createTestDatabase()
@@ -302,4 +303,23 @@ test('an export has a sale that failed and was tried again after the price had r
     required_base_units: String(fixed + 1_000_000n),
     paid_by_tab_base_units: String(fixed + 1_000_000n),
   })
+})
+
+test('after a round, the oldest burn that is owed is that of the first charge after it', async () => {
+  const [head] = await readRows(ledger.database, 'the head')<{ seq: number }>`select seq from ledger.head`
+  const parts = [{ endpoint: '/api/tools/qrcode', baseUnits: 1n }]
+  await recordBurn(openSessions(adminUrl), {
+    mint: sampleMint,
+    parts,
+    effectiveAtMs: nowMs,
+    throughPosition: head?.seq ?? 0,
+  })
+  const recorder = openRecorder(ledger, { payer, origin: 'tollbook/books', nowMs: nowMs + 1_000 })
+  const key = newSessionKey()
+  const { tab } = await recorder.deposit({ key })
+  await recorder.capture(await recorder.hold(tab, { number: 1n, key }))
+  const [newest] = await readRows(ledger.database, 'the newest charge')<{ at: Date }>`
+    select effective_at as at from ledger.events where kind = 'TabCaptured' order by seq desc limit 1`
+  expect(newest?.at.getTime()).toBeGreaterThan(nowMs)
+  expect((await readBurnDebt(ledger.database, sampleMint)).oldestOwedAtMs).toBe(newest?.at.getTime())
 })

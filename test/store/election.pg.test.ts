@@ -137,3 +137,12 @@ test('elected work writes under its lease, also through the lifecycle that it ge
   await expect(work).rejects.toMatchObject({ cause: { code: 'TB002' } })
   expect(await lifecycle.readScanPlace(tokenAccount)).toMatchObject({ slot: 1 })
 })
+
+test('a lease that its holder has ended is not renewed', async () => {
+  const taken = await admin.query<{ epoch: number }>("select work.take_lease('ended', 'test', 60000) as epoch")
+  const renew = async () =>
+    (await admin.query("select work.renew_lease('ended', $1) as ok", [taken.rows[0]?.epoch])).rows[0]
+  expect(await renew()).toEqual({ ok: true })
+  await admin.query("select work.end_lease('ended', $1)", [taken.rows[0]?.epoch])
+  expect(await renew()).toEqual({ ok: false })
+})

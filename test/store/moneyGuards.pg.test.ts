@@ -145,6 +145,15 @@ test('a refund is granted for a final delivery only, to its wallet, in its mint 
   expect(await grant(finalized, { version: 2 }), 'a second time').not.toBeNull()
 })
 
+test('an approval is about three debts at most, which is what a payment can owe', async () => {
+  const kinds = ['Overpaid', 'RefundsDue', 'Unmatched', 'Overpaid']
+  const debts = kinds.map((kind) => ({ account: `Liabilities:${kind}:${wallet}`, baseUnits: '7' }))
+  const approve = async (count: number) =>
+    ask('record_refund', await decision('RefundApproved', fulfilled, { debts: debts.slice(0, count) }))
+  for (const count of [0, 4]) await expect(approve(count)).rejects.toThrow('is not a RefundApproved')
+  expect(await approve(3)).toBeNull()
+})
+
 test('a booking whose approval is refused leaves nothing in the ledger', async () => {
   const reference = sampleReference()
   const received = { mint: sampleMint, wallet, receivedBaseUnits: '7', slot: 5 }

@@ -6,6 +6,8 @@ import { systemClock } from '@tollbook/core/clock'
 import { rawRequest } from './rawRequest.ts'
 
 const served: string[] = []
+/** The route that metrics count each request under. */
+const counted: unknown[] = []
 const route = (path: string, methods: readonly string[]): Route => ({
   path,
   methods,
@@ -24,6 +26,10 @@ beforeAll(async () => {
   const routes = [route('/paid', ['GET']), route('/free', ['GET', 'HEAD']), route('/post', ['POST'])]
   const open = [route('/many/*path', ['GET', 'HEAD']), route('/one/:name', ['GET', 'HEAD'])]
   const sold = [route('/one/{a}/of/{b}', ['GET']), route('/one/exact', ['GET']), route('/many/{a}', ['GET'])]
+  app.use(async (context, next) => {
+    await next()
+    counted.push(context.state['route'])
+  })
   app.use(createRouter([...open, ...sold, ...routes, route('/{a}/b/of/c', ['GET'])]))
   app.use(refusePath)
   listener = await listen(app.callback(), { host: '127.0.0.1', port: 0 })
@@ -77,6 +83,7 @@ describe('a method', () => {
     const before = served.length
     expect(await ask(method, target)).toMatchObject({ status: 405, headers: { allow } })
     expect(served).toHaveLength(before)
+    expect(counted.at(-1)).toBe(target === '/one/a' ? '/one/:name' : target)
   })
 
   test('HEAD is served where it is free', async () => {

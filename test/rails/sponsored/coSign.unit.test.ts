@@ -109,3 +109,17 @@ test('a wallet without a token account has an insufficient balance', async () =>
   expect(await sign({ simulation, freshBaseUnits: 0n })).toBe('INSUFFICIENT_BALANCE')
   expect(await sign({ simulation, freshBaseUnits: sponsored.amountBaseUnits })).toBe('simulation_failed')
 })
+
+test('a payer holds what is in the account that it pays from, and not in an empty one before it', async () => {
+  const [source, other] = [sampleAddress(), sampleAddress()]
+  const amountBaseUnits = price.requiredBaseUnits
+  const movement = { kind: 'transfer', tokenProgram: mint, mint, authority: wallet, amountBaseUnits, source } as const
+  const own = { mint, ownersSeen: [wallet], beforeBaseUnits: 0n, afterBaseUnits: 0n }
+  const balances = [
+    { ...own, tokenAccount: other },
+    { ...own, tokenAccount: source, beforeBaseUnits: amountBaseUnits, afterBaseUnits: 0n },
+    { ...own, tokenAccount: otherWallet, ownersSeen: [terms.paymentWallet], afterBaseUnits: amountBaseUnits },
+  ]
+  const effects = { movements: [{ ...movement, destination: otherWallet }], memos: [], balances }
+  expect(await sign({ simulation: { outcome: 'would_succeed', effects, bound } })).toBe(signature)
+})

@@ -108,6 +108,27 @@ test('a store that cannot write sells nothing until a file of that size can be s
   expect(await readdir(folder)).toEqual([])
 })
 
+test('a store stays closed if a larger file could not be stored while it recovered', async () => {
+  const disk = await openDiskStorage({ directory: await makeScratchDirectory(), nowMs: systemClock.nowMs })
+  let [bytesMax, isRecovering] = [0, false]
+  const { store } = openStore({
+    ...disk,
+    async put(name, artifact) {
+      if (isRecovering && artifact.bytes.length === picture.length)
+        await expect(store.keep('image/png', Buffer.alloc(100))).rejects.toThrow('could not be stored')
+      if (artifact.bytes.length > bytesMax) throw new Error('no space left on device')
+      return disk.put(name, artifact)
+    },
+  })
+  await expect(store.keep('image/png', picture)).rejects.toThrow('could not be stored')
+  ;[bytesMax, isRecovering] = [picture.length, true]
+  await store.recover()
+  expect(store.whyUnavailable()).toBe('results cannot be stored at the moment')
+  bytesMax = 100
+  await store.recover()
+  expect(store.whyUnavailable()).toBeUndefined()
+})
+
 test('a bucket that refuses the credentials stays unavailable', async () => {
   const { store } = openStore(openS3Storage({ ...s3, accessKeyId: 'other', endpoint: bucket.endpoint }))
   await expect(store.keep('image/png', picture)).rejects.toThrow('the result could not be stored')
