@@ -32,6 +32,7 @@ test.each([
   ['a member of all objects', ['constructor']],
   ['an unknown option', ['mcp', '--limit', '5']],
   ['a mistyped subcommand', ['mcp', 'inti']],
+  ['a folder whose socket would have too long a path', ['wallet', 'serve', '--folder', `/tmp/${'x'.repeat(96)}`]],
   ['a port that is not a number', ['proxy', '--port', 'x']],
   ['a port that is too high', ['proxy', '--port', '65536']],
   ['a purchase without a URL', ['pay', 'GET']],

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { walletFolder } from './walletFolder.ts'
+import { type WalletFolder, walletFolder } from './walletFolder.ts'
 
 export const agentHelp = `Usage: tollbook-agent <command> [options]
 
@@ -53,7 +53,7 @@ export function readAgentArguments(argv: readonly string[]) {
   return {
     words,
     asksForHelp: values.help === true,
-    folder: walletFolder(resolve(folder)),
+    folder: readFolder(folder),
     port: readPort(values.port),
     service,
     rpcUrl,
@@ -70,6 +70,18 @@ function parse(argv: readonly string[]) {
     const [sentence] = error instanceof Error ? error.message.split('. ') : [String(error)]
     throw new UsageError(`${sentence}; --help lists the options`)
   }
+}
+
+// Length of `sun_path` on Linux without the final zero. A longer path fails with EINVAL, which names no length.
+const socketPathBytesMax = 107
+
+function readFolder(path: string): WalletFolder {
+  const folder = walletFolder(resolve(path))
+  const bytes = Buffer.byteLength(folder.socket)
+  if (bytes <= socketPathBytesMax) return folder
+  throw new UsageError(
+    `--folder is too long: its socket ${folder.socket} has ${bytes} bytes, and at most ${socketPathBytesMax} are possible`,
+  )
 }
 
 const portDefault = 8_410
