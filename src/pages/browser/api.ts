@@ -1,7 +1,7 @@
 /* The reader's token is stored only for the session of this browser tab, and is never part of an address. */
 
 import { defaultFetch } from '@tollbook/client/defaultFetch'
-import { readAddress } from './address.ts'
+import { readPageAddress } from './pageAddress.ts'
 import { element } from './element.ts'
 
 const key = 'tollbook finance token'
@@ -81,7 +81,7 @@ function ask(path: string, parameters: Parameters): Promise<Response> {
   const query = new URLSearchParams()
   // Omit the mint if the path has a slash, because such a path requests a single payment or an explanation, whose mint
   // is fixed.
-  const { mint } = path.includes('/') ? {} : readAddress()
+  const { mint } = path.includes('/') ? {} : readPageAddress()
   if (mint !== undefined) query.set('mint', mint)
   for (const [name, value = ''] of Object.entries(parameters)) if (value !== '') query.set(name, value)
   const target = query.size === 0 ? path : `${path}?${query.toString()}`

@@ -1,4 +1,4 @@
-import { paymentKey, readAddress, writeAddress } from './address.ts'
+import { paymentKey, readPageAddress, writePageAddress } from './pageAddress.ts'
 import { Forbidden, forgetToken, hasToken, keepToken, Refused, takeTokenFromFragment, wordsOf } from './api.ts'
 import { all, one, oneOf } from './element.ts'
 import { showCharts, showReconciliation, showSummary } from './overview.ts'
@@ -32,7 +32,7 @@ one('#sign-out').addEventListener('click', () => {
 })
 one('.close', dialog).addEventListener('click', () => dialog.close())
 // The parameter is removed when the dialog closes, so that a reload does not open it again.
-dialog.addEventListener('close', () => writeAddress({ payment: '' }))
+dialog.addEventListener('close', () => writePageAddress({ payment: '' }))
 one('#find').addEventListener('submit', (event) => {
   event.preventDefault()
   const subject = oneOf(HTMLInputElement, '#subject').value.trim()
@@ -46,7 +46,7 @@ addEventListener('hashchange', () => {
   takeTokenFromFragment()
   if (hasToken()) void show()
 })
-// Back and forward do not reload the page, because `writeAddress` created the entries of the history.
+// Back and forward do not reload the page, because `writePageAddress` created the entries of the history.
 addEventListener('popstate', () => {
   period.restore()
   reports.restore()
@@ -58,21 +58,21 @@ else signedOut('')
 
 function showPayment(subject: string): void {
   openPayment(dialog, subject).then((reference) => {
-    if (reference !== undefined) writeAddress({ payment: paymentKey(reference) }, { isNew: true })
+    if (reference !== undefined) writePageAddress({ payment: paymentKey(reference) }, { isNew: true })
   }, tell)
 }
 
 function showWallet(wallet: string): void {
   // Select all days, so that no payment of the wallet is missing.
   period.showAll()
-  writeAddress({ report: 'payments', wallet, state: '', endpoint: '' })
+  writePageAddress({ report: 'payments', wallet, state: '', endpoint: '' })
   reports.restore()
   void showRange()
 }
 
 async function show(): Promise<void> {
   try {
-    const { payment, view } = readAddress()
+    const { payment, view } = readPageAddress()
     const isWhole = await showSummary(status, reconcile).then(() => true, toleratesRole)
     for (const part of all('.whole')) part.hidden = !isWhole
     signedIn('#ledger')
@@ -95,7 +95,7 @@ function signedIn(view: string): void {
 }
 
 function reconcile(): void {
-  writeAddress({ view: 'reconciliation' })
+  writePageAddress({ view: 'reconciliation' })
   showReconciliation().catch(tell)
 }
 

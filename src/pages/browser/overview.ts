@@ -1,5 +1,5 @@
 import type { Reconciliation } from '../../diagnosis/reconcile.ts'
-import { paymentAddress } from './address.ts'
+import { paymentAddress } from './pageAddress.ts'
 import { countText, timeText, tokensNumber, tokensText } from './amounts.ts'
 import type { ReportPage, Row, Summary } from './answers.ts'
 import { type Parameters, read } from './api.ts'

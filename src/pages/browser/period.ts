@@ -1,5 +1,5 @@
 import { isoTime, systemClock } from '@tollbook/core/clock'
-import { readAddress, writeAddress } from './address.ts'
+import { readPageAddress, writePageAddress } from './pageAddress.ts'
 import type { Parameters } from './api.ts'
 import { all, element, oneOf } from './element.ts'
 
@@ -29,7 +29,7 @@ export function createPeriod(form: HTMLElement, onChange: () => void): Period {
   /** Empties the other fields, because a month, a quarter and a range of days exclude each other. */
   function choose(chosen: Parameters): void {
     for (const [name, field] of Object.entries(fields)) field.value = chosen[name] ?? ''
-    writeAddress(range())
+    writePageAddress(range())
   }
 
   form.addEventListener('submit', (event) => event.preventDefault())
@@ -49,7 +49,7 @@ export function createPeriod(form: HTMLElement, onChange: () => void): Period {
   return {
     range,
     restore() {
-      const address = readAddress()
+      const address = readPageAddress()
       for (const [name, field] of Object.entries(fields)) field.value = address[name] ?? ''
       // Today counts, so these are 30 days.
       if (Object.values(fields).every(({ value }) => value === '')) from.value = dayBefore(29)

@@ -1,4 +1,4 @@
-import { readAddress, writeAddress } from './address.ts'
+import { readPageAddress, writePageAddress } from './pageAddress.ts'
 import { countText } from './amounts.ts'
 import type { ReportPage } from './answers.ts'
 import { type Parameters, read, saveReport } from './api.ts'
@@ -111,10 +111,10 @@ function createReportFilters(section: HTMLElement, range: () => Parameters) {
     /** Fields that the report does not use are omitted. */
     keepAddress() {
       const isWritten = (name: Name) => (alwaysUsed.has(name) || accepts(name)) && valueOf(name) !== standards[name]
-      writeAddress(Object.fromEntries(names.map((name) => [name, isWritten(name) ? valueOf(name) : ''])))
+      writePageAddress(Object.fromEntries(names.map((name) => [name, isWritten(name) ? valueOf(name) : ''])))
     },
     restore() {
-      const address = readAddress()
+      const address = readPageAddress()
       for (const name of names) {
         const field = fieldOf(name)
         field.value = address[name] ?? standards[name] ?? ''

@@ -1,4 +1,4 @@
-import { paymentAddress, paymentKey } from './address.ts'
+import { paymentAddress, paymentKey } from './pageAddress.ts'
 import { countText, timeText, tokensText } from './amounts.ts'
 import type { Cell, ReportPage, Row } from './answers.ts'
 import { type Content, element, type TableContent } from './element.ts'

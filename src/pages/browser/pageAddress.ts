@@ -1,13 +1,13 @@
 /* The state of the page is in its address: dates, report, filters and payment, but never the token of the reader. */
 
-type Address = Readonly<Record<string, string | undefined>>
+type PageAddress = Readonly<Record<string, string | undefined>>
 
-export function readAddress(): Address {
+export function readPageAddress(): PageAddress {
   return Object.fromEntries(new URLSearchParams(location.search))
 }
 
 /** Empty parameters are omitted, and others stay as they are. `isNew` adds an entry to the browser's history. */
-export function writeAddress(changed: Address, { isNew = false } = {}): void {
+export function writePageAddress(changed: PageAddress, { isNew = false } = {}): void {
   const next = new URLSearchParams(location.search)
   for (const [name, value = ''] of Object.entries(changed))
     if (value === '') next.delete(name)
