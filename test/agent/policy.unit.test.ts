@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { PolicyProblem, readPolicy } from '@tollbook/agent/policy/policy'
 import { readPolicyFile } from '@tollbook/agent/policy/policyFile'
 import { createPurchases, type PurchasesDeps } from '@tollbook/agent/wallet/purchases'
-import type { FetchOrder } from '@tollbook/agent/walletWire'
+import { type FetchOrder, fetchOrder } from '@tollbook/agent/walletWire'
 import { tabOptionFor } from '@tollbook/agent/policy/tabOption'
 import { openLoopbackServer } from '../support/loopbackServer.ts'
 import { makeAgentFolder, writePolicy } from './support/agentFolder.ts'
@@ -67,6 +67,17 @@ test('all mistakes are named at once', () => {
     'the file',
   ]
   expect(starts.filter((start) => !mistakes.some((mistake) => mistake.startsWith(start)))).toEqual([])
+})
+
+test('an amount with a zero in front is a mistake of the file or the call, not a fault at each payment', () => {
+  expect(mistakesOf({ ...good, limits: { perRequestUsd: '01.5' } })).toEqual([expect.stringContaining('perRequestUsd')])
+  const order = { intent: 'pay', method: 'GET', url: 'https://api.example.com/', headers: [] }
+  for (const [maxUsd, success] of [
+    ['00.05', false],
+    ['0.05', true],
+    ['999999999.5', true],
+  ] as const)
+    expect(fetchOrder.safeParse({ ...order, maxUsd }), maxUsd).toMatchObject({ success })
 })
 
 test.each([

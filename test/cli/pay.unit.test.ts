@@ -318,6 +318,7 @@ const mistakes: [string, string[]][] = [
   ['--json', ['POST', '/api/tools/qrcode', '--json', '{data: 1}']],
   ['--json', ['POST', '/api/tools/qrcode', '--json', '@/nowhere/body.json']],
   ['--max-usd', ['GET', crypto, '--max-usd', '1e3']],
+  ['--max-usd', ['GET', crypto, '--max-usd', '00.05']],
   ['--form', ['GET', crypto, '--form', 'cheque']],
   ['--burn-percent', ['GET', crypto, '--burn-percent', 'little']],
   ['--base-url', ['GET', crypto, '--base-url', 'http://pay.example']],

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { encodeBase64 } from '@tollbook/core/base64'
 import { utf8Bytes } from '@tollbook/core/bytes'
+import { usdPattern } from './attoUsd.ts'
 
 /* Messages between the wallet process and its front ends: HTTP on the wallet's socket. */
 
@@ -8,7 +9,7 @@ export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const bodyCharactersMax = 2 * 1024 * 1024
 
-const usdText = z.string().regex(/^\d{1,9}(\.\d{1,18})?$/, "must be US dollars as a text, such as '0.25'")
+const usdText = z.string().regex(usdPattern, "must be US dollars as a text, such as '0.25'")
 
 /** A different mint or recipient, or a higher amount or price, needs new consent. */
 export const agreement = z.strictObject({

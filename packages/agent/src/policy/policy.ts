@@ -3,14 +3,14 @@ import { parseDecimal } from '@tollbook/core/money'
 import { findUrlProblem } from '@tollbook/client/secureUrl'
 import { attoUsdScale } from '@tollbook/client/spendingLimit'
 import { z } from 'zod'
+import { usdPattern } from '../attoUsd.ts'
 
 /*
  * Policy of the wallet's owner: the amounts that agents may spend, and the hosts that they may pay. It is read from a
  * file that no tool writes.
  */
 
-const decimal = /^\d{1,9}(\.\d{1,18})?$/
-const amountUsd = z.string().regex(decimal, "must be US dollars as a text, such as '0.25'")
+const amountUsd = z.string().regex(usdPattern, "must be US dollars as a text, such as '0.25'")
 const worthUsd = amountUsd.refine((text) => parseDecimal(text, attoUsdScale) !== 0n, 'must be more than zero')
 const baseUnits = z.string().regex(/^\d{1,20}$/, "must be base units as a text, such as '5000000'")
 const address = z.string().refine((text) => readAddress(text) !== undefined, 'must be a Solana address')

@@ -64,8 +64,8 @@ export async function readPayOrder(local: LocalDefaults | undefined, given: PayA
   }
 }
 
-const usdAmount = /^\d{1,12}(\.\d{1,18})?$/
-const usdAboveZero = /^(?=.*[1-9])\d{1,12}(\.\d{1,18})?$/
+const usdAmount = /^(0|[1-9]\d{0,11})(\.\d{1,18})?$/
+const usdAboveZero = /^(?=.*[1-9])(0|[1-9]\d{0,11})(\.\d{1,18})?$/
 
 function checkAmount(option: string, usd: string, allowed: RegExp): void {
   if (!allowed.test(usd)) throw new UsageProblem(option, `${usd} is not an amount in US dollars such as 0.05`)
