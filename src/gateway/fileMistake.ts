@@ -46,6 +46,8 @@ export const listOf = (names: readonly string[]) => (names.length === 0 ? 'none'
 function messageOf(issue: z.core.$ZodIssue): string {
   const { message } = issue
   if (!/^[A-Z]/.test(message)) return message
+  // The issue of a name contains the reason.
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? message
   if (issue.code === 'invalid_type')
     return message.endsWith('received undefined') ? 'is missing' : `must be ${kinds.get(issue.expected) ?? message}`
   if (issue.code === 'invalid_value') return `must be ${issue.values.map(String).join(' or ')}`

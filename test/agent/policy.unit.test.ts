@@ -67,6 +67,8 @@ test('all mistakes are named at once', () => {
     'the file',
   ]
   expect(starts.filter((start) => !mistakes.some((mistake) => mistake.startsWith(start)))).toEqual([])
+  expect(mistakes).toContain("hosts.API.example.com: must be 'api.example.com' (got 'API.example.com')")
+  expect(mistakes).toContain('mints.nonsense: must be a Solana address')
 })
 
 test('an amount with a zero in front is a mistake of the file or the call, not a fault at each payment', () => {

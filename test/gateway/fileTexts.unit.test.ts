@@ -131,6 +131,11 @@ test('a value of a wrong type is not called missing, and no message is of a libr
     'b must have at most 1 items',
     'd is missing',
   ])
+  const headers = z.record(headerName, z.string())
+  const { error } = headers.safeParse({ Authorization: 'x' })
+  expect(mistakesOf(error ?? new z.ZodError([]), headers, [])).toMatchObject([
+    { path: ['Authorization'], message: 'must be a header name in lower case' },
+  ])
   expect(readYaml('f', 'a: 1\n---\nb: 2\n').syntax).toEqual([
     'f:2:1: the file has more than one document; remove the line ---',
   ])

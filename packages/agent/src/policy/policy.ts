@@ -10,7 +10,8 @@ import { usdPattern } from '../attoUsd.ts'
  * file that no tool writes.
  */
 
-const amountUsd = z.string().regex(usdPattern, "must be US dollars as a text, such as '0.25'")
+const usdRule = "must be US dollars as a text, such as '0.25'"
+const amountUsd = z.string(usdRule).regex(usdPattern, usdRule)
 const worthUsd = amountUsd.refine((text) => parseDecimal(text, attoUsdScale) !== 0n, 'must be more than zero')
 const baseUnits = z.string().regex(/^\d{1,20}$/, "must be base units as a text, such as '5000000'")
 const address = z.string().refine((text) => readAddress(text) !== undefined, 'must be a Solana address')
@@ -92,8 +93,13 @@ export function readPolicy(text: string, path: string): Policy {
   if (parsed.success) return parsed.data
   throw new PolicyProblem(
     path,
-    parsed.error.issues.map(({ path: place, message }) => `${place.join('.') || 'the file'}: ${message}`),
+    parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the file'}: ${reasonOf(issue)}`),
   )
+}
+
+/** The issue of a host or a mint that is written wrongly contains the reason. */
+function reasonOf(issue: z.core.$ZodIssue): string {
+  return (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message
 }
 
 function parseJson(text: string, path: string): unknown {
