@@ -33,7 +33,10 @@ export function auditCommand(deps: CommandDeps): Command {
   return command
 }
 
-/** packages/audit has its own error for wrong usage, because it imports nothing of src (decision 0012). */
+/**
+ * Finds the ledger to audit. packages/audit has its own error for wrong usage, because it imports nothing of src
+ * (decision 0012).
+ */
 async function findKnownLedger(deps: CommandDeps, database: string | undefined): Promise<KnownLedger> {
   try {
     return await findLedger(deps, database)

@@ -92,7 +92,7 @@ function runOnce(deps: CommandDeps, log: Log): Promise<number> {
   })
 }
 
-/** JSON has no bigint, so amounts become text. */
+/** Returns a value for JSON. Amounts become text, because JSON has no bigint. */
 function shown(value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value
 }

@@ -19,9 +19,9 @@ export interface DrillFlags {
 }
 
 /**
- * Without a flag, the database and the checkpoint file come from the configuration. CHECKPOINT_FILE may not exist yet.
- * A file of `--checkpoint` must exist, because a drill with a wrong path would compare the ledger with nothing, and
- * could still report the backup as sound.
+ * Reads what to drill. Without a flag, the database and the checkpoint file come from the configuration.
+ * CHECKPOINT_FILE may not exist yet. A file of `--checkpoint` must exist, because a drill with a wrong path would
+ * compare the ledger with nothing, and could still report the backup as sound.
  */
 export async function readDrillOrder(
   flags: DrillFlags,

@@ -32,9 +32,9 @@ export function chainOf({ config: { chain, currencies }, local }: Installation) 
 }
 
 /**
- * Uses `--database`, REPORTS_DATABASE_URL, DATABASE_URL or local mode, in this order. `missing` is the option or
- * variable that the message asks for. Facts about the service of this machine are added only for its own database,
- * because they would be wrong for another ledger.
+ * Finds the ledger of `--database`, REPORTS_DATABASE_URL, DATABASE_URL or local mode, in this order. `missing` is the
+ * option or variable that the message asks for. Facts about the service of this machine are added only for its own
+ * database, because they would be wrong for another ledger.
  */
 export async function findLedger(
   deps: Pick<CommandDeps, 'home'>,

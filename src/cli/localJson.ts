@@ -27,12 +27,12 @@ const localJson = z.object({
   sampleUpstreams: z.object({ mode: z.enum(sampleModes), pageUrl: z.url() }).nullish(),
 })
 
-/** Undefined if local mode has not run in this home. */
+/** Reads the facts of local mode. Undefined if local mode has not run in this home. */
 export function readLocal({ home }: Pick<CommandDeps, 'home'>): Promise<LocalJson | undefined> {
   return readLocalJson(join(home(), 'local.json'))
 }
 
-/** Undefined if the file does not exist. Throws a `Fault` if the file is damaged. */
+/** Reads the facts in a file. Undefined if the file does not exist. Throws a `Fault` if the file is damaged. */
 export async function readLocalJson(path: string): Promise<LocalJson | undefined> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined

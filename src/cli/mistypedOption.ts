@@ -2,7 +2,10 @@ import type { Command } from 'commander'
 import { closestMatch } from 'leven'
 import { usageExitCode } from './runCommand.ts'
 
-/** Commander allows the same distance for the names that it parses, so that all commands suggest alike. */
+/**
+ * Suggests a similar name. Commander allows the same distance for the names that it parses, so that all commands
+ * suggest alike.
+ */
 export function didYouMean(given: string, names: readonly string[]): string | undefined {
   const meant = closestMatch(given, names, { maxDistance: 3 })
   return meant === undefined ? undefined : `\n(Did you mean ${meant}?)`

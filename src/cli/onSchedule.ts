@@ -6,8 +6,9 @@ import { exitCodeOf, usageExitCode } from './runCommand.ts'
 const interval = { minMs: 10_000, maxMs: 7 * 86_400_000 }
 
 /**
- * With an interval, wrong usage ends the schedule, because it would occur in every run. After a refusal or an outage,
- * the work runs again. Ctrl-C and SIGTERM then abort `stopping`, so that a long run can end early.
+ * Runs the work once, or at the interval `every`. With an interval, wrong usage ends the schedule, because it would
+ * occur in every run. After a refusal or an outage, the work runs again. Ctrl-C and SIGTERM then abort `stopping`, so
+ * that a long run can end early.
  */
 export async function runOnSchedule(
   deps: CommandDeps,

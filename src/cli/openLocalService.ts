@@ -14,7 +14,7 @@ export interface OpenServiceOptions {
   readonly onProgress: (step: string) => void
 }
 
-/** `close` stops the service only if this call started it, and not a service that already ran in this home. */
+/** Uses the service that runs in this home, or starts one. `close` stops the service only if this call started it. */
 export async function openLocalService(config: Config, { log, onProgress }: OpenServiceOptions) {
   const localJsonPath = join(config.local.home, 'local.json')
   const running = await readLocalJson(localJsonPath)
@@ -35,8 +35,8 @@ export async function openLocalService(config: Config, { log, onProgress }: Open
 }
 
 /**
- * `local.json` does not prove that the service runs: a stopped service leaves the file behind, and a service of another
- * home may use its port.
+ * True if the service of this home answers. `local.json` does not prove that it runs: a stopped service leaves the file
+ * behind, and a service of another home may use its port.
  */
 async function answers({ baseUrl, receiptKey }: LocalJson): Promise<boolean> {
   // Homes of earlier releases have no key in the file.

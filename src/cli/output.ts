@@ -25,7 +25,10 @@ export function brokenOffExitCode(error: unknown, interrupted: AbortSignal): num
   return error instanceof ReaderGone ? 0 : undefined
 }
 
-/** The reader of the pipe determines the speed. By closing the pipe, the reader ends the output, as Ctrl-C does. */
+/**
+ * Opens standard output. The reader of the pipe determines the speed. By closing the pipe, the reader ends the output,
+ * as Ctrl-C does.
+ */
 export function openStandardOutput({ stdout, interrupted }: Pick<CommandDeps, 'stdout' | 'interrupted'>): Output {
   const done = () => Promise.resolve()
   if (!(stdout instanceof Writable))

@@ -3,8 +3,8 @@ import { describeError, Fault } from '@tollbook/core/fault'
 import type { Output } from './output.ts'
 
 /**
- * The file is renamed only when it is complete, so an interrupted export is never taken for a complete one, and an
- * existing file remains until then. A device or a named pipe is written directly.
+ * Opens a file for output. It is renamed only when it is complete, so an interrupted export is never taken for a
+ * complete one, and an existing file remains until then. A device or a named pipe is written directly.
  */
 export async function openOutputFile(path: string): Promise<Output> {
   return reported(path, async () => {

@@ -19,7 +19,10 @@ export async function mintOfPlan(option: string, path: string): Promise<string> 
   return (await readPlanFile(option, path)).mint
 }
 
-/** The fee payer signs first, because Solana takes the first signer of a transaction as its fee payer. */
+/**
+ * Reads the keys that sign. The fee payer signs first, because Solana takes the first signer of a transaction as its
+ * fee payer.
+ */
 export async function payoutKeysIn(
   paymentWallet: Address,
   { keypair, feePayer: other }: { readonly keypair: string; readonly feePayer?: string | undefined },

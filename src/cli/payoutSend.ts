@@ -30,8 +30,8 @@ interface SigningOrder extends PartsToSend {
 }
 
 /**
- * Continues after a part that failed, and stops at a part with an unknown outcome. A repeated command sends the parts
- * that are not paid yet.
+ * Sends the parts. Continues after a part that failed, and stops at a part with an unknown outcome. A repeated command
+ * sends the parts that are not paid yet.
  */
 export async function sendParts(deps: CommandDeps, payout: Payout, order: SigningOrder): Promise<void> {
   const { feePayer, signers } = await payoutKeysIn(payout.terms.paymentWallet, order)
@@ -54,8 +54,8 @@ interface PartToSign {
 }
 
 /**
- * Undefined if the part is on chain. Returns the reason if it certainly is not, and throws while the outcome is
- * unknown.
+ * Signs, records and sends a part. Undefined if the part is on chain. Returns the reason if it certainly is not, and
+ * throws while the outcome is unknown.
  */
 async function sendPart(
   deps: CommandDeps,

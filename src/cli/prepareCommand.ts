@@ -21,7 +21,10 @@ export function prepareCommand(command: Command, deps: Pick<CommandDeps, 'stdout
   return command
 }
 
-/** Commander exits with 1 after wrong usage, as after a failure. After help, the exit code stays 0. */
+/**
+ * Throws the error with the exit code of wrong usage, because Commander exits with 1, as after a failure. After help,
+ * the exit code stays 0.
+ */
 function rethrowAsUsage({ exitCode, code, message }: CommanderError): never {
   throw new CommanderError(exitCode === 0 ? 0 : usageExitCode, code, message)
 }
@@ -36,7 +39,7 @@ function missingText(command: Command, text: string): string | undefined {
   return `error: missing: ${names.join(', ')}`
 }
 
-/** Commander reports a mistyped subcommand as too many arguments. */
+/** Returns the message for a mistyped subcommand, which Commander reports as too many arguments. */
 function unknownText(command: Command, text: string): string | undefined {
   const [given = ''] = command.args
   const known = command.commands.map((below) => below.name())

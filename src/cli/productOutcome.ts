@@ -8,8 +8,8 @@ import { brokenOffExitCode, openStandardOutput } from './output.ts'
 import { refusedExitCode } from './runCommand.ts'
 
 /**
- * The content goes to standard output and all other lines to standard error, so that the content can be piped. Returns
- * the exit code.
+ * Prints the outcome, and returns the exit code. The content goes to standard output and all other lines to standard
+ * error, so that the content can be piped.
  */
 export async function printOutcome(deps: CommandDeps, outcome: Outcome): Promise<number> {
   const { stdout, stderr, interrupted } = deps
@@ -41,7 +41,7 @@ export async function printOutcome(deps: CommandDeps, outcome: Outcome): Promise
   }
 }
 
-/** A tab pays for the usage, and at most the budget. All other payers pay the budget. */
+/** Prints what the order costs. A tab pays for the usage, and at most the budget. All other payers pay the budget. */
 export function printCharge({ stderr }: CommandDeps, { price, budgetMicroUsd }: MeteredJob, outcome: Outcome): void {
   const usage =
     outcome.kind === 'failed' ? undefined : outcome.kind === 'stream' ? outcome.usageSoFar?.() : outcome.usage

@@ -2,13 +2,13 @@ import { errorText, Fault } from '@tollbook/core/fault'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 import { usageExitCode } from './runCommand.ts'
 
-/** Sets the exit code. `written` is called when the message is written. */
+/** Prints the error and sets the exit code. `written` is called when the message is written. */
 export function reportFailure(error: unknown, written?: () => void): void {
   process.exitCode = error instanceof UsageProblem ? usageExitCode : 1
   process.stderr.write(`${failureText(error)}\n`, written)
 }
 
-/** Ends the process, because a failed start may have left a timer or connection open. */
+/** Prints the error and ends the process, because a failed start may have left a timer or connection open. */
 export function endAfterFailure(error: unknown): void {
   reportFailure(error, () => process.exit())
 }
@@ -21,7 +21,7 @@ export function failureText(error: unknown): string {
     : (error.stack ?? error.message)
 }
 
-/** A system error with a path is about a file that the operator chose, such as the file in `--output`. */
+/** True for a system error with a path. It is about a file that the operator chose, such as the file in `--output`. */
 function isAboutFile(error: Error): boolean {
   return 'syscall' in error && 'path' in error
 }

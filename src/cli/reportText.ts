@@ -1,7 +1,7 @@
 import { formatDecimal } from '@tollbook/core/money'
 import { type Cell, isMicroUsd, type ReportTable } from '../reports/reportTable.ts'
 
-/** Amounts are in whole tokens and right-aligned. */
+/** Draws a report as a table. Amounts are in tokens, with their decimals, and right-aligned. */
 export function textTable({ columns, rows, totals, next }: ReportTable, decimals: number): string {
   const shown = rows.map((row) => columns.map((column) => text(column, row[column], decimals)))
   const foot =

@@ -21,8 +21,8 @@ export interface FaultCodes {
 }
 
 /**
- * Wrong usage and faults are printed as a message. Bugs are thrown, because only a bug needs its stack. After Ctrl-C,
- * any other error is taken for the end of the interrupted work.
+ * Runs the work, and returns the exit code. Wrong usage and faults are printed as a message. Bugs are thrown, because
+ * only a bug needs its stack. After Ctrl-C, any other error is taken for the end of the interrupted work.
  */
 export async function exitCodeOf(
   { stderr, interrupted }: Pick<CommandDeps, 'stderr' | 'interrupted'>,
@@ -42,7 +42,10 @@ export async function exitCodeOf(
   }
 }
 
-/** Closes the resource in any case, because an open pool would keep the process alive. Then sets the exit code. */
+/**
+ * Runs the work with a resource, and sets the exit code. Closes the resource in any case, because an open pool would
+ * keep the process alive.
+ */
 export async function runWith<Part extends { close(): Promise<unknown> }>(
   deps: CommandDeps,
   open: () => Promise<Part>,
@@ -59,7 +62,7 @@ export async function runWith<Part extends { close(): Promise<unknown> }>(
   deps.setExitCode(code)
 }
 
-/** A terminal gets `words`, and a program gets `json` as one line. */
+/** Prints a result: `words` for a terminal, and `json` as one line for a program. */
 export function printResult({ stdout }: Pick<CommandDeps, 'stdout'>, json: object, words: string): void {
   stdout.write(stdout.isTTY === true ? `${words}\n` : `${JSON.stringify(json)}\n`)
 }

@@ -11,7 +11,10 @@ interface SourceOptions {
   readonly key?: string
 }
 
-/** Without options, uses the service of local mode. `localRpcUrl` is undefined for any other service. */
+/**
+ * Reads the address and the keys of a service. Without options, uses the service of local mode. `localRpcUrl` is
+ * undefined for any other service.
+ */
 export async function readSealSource(deps: CommandDeps, options: SourceOptions) {
   const local = await readLocal(deps)
   const baseUrl = requireUrl('--base-url', options.baseUrl ?? local?.baseUrl)
@@ -22,7 +25,7 @@ export async function readSealSource(deps: CommandDeps, options: SourceOptions) 
   return { baseUrl, keys, localRpcUrl: own?.rpcUrl }
 }
 
-/** Throws a `UsageProblem` with the name of the option if the URL is missing or invalid. */
+/** Returns the URL. Throws a `UsageProblem` with the name of the option if the URL is missing or invalid. */
 export function requireUrl(option: string, url: string | undefined): string {
   if (url === undefined) throw new UsageProblem(option, 'is missing (its default comes from local mode)')
   return requireHttpUrl(option, url)

@@ -100,7 +100,7 @@ interface SettingChangeOrder {
   readonly flags: ChangeFlags
 }
 
-/** A split has no `--valid-from`, because its change takes effect at once. */
+/** Adds the options of a change. A split has no `--valid-from`, because its change takes effect at once. */
 function withChangeOptions(command: Command, { takesEffectAtOnce = false }: SettingCommand['change']): Command {
   if (!takesEffectAtOnce)
     command.option(
@@ -117,7 +117,10 @@ function withChangeOptions(command: Command, { takesEffectAtOnce = false }: Sett
     .option('--yes', 'record the change')
 }
 
-/** Uses a separate login, because the service must not change the settings that it is compared with (decision 0023). */
+/**
+ * Runs the work with a separate login, because the service must not change the settings that it is compared with
+ * (decision 0023).
+ */
 function runAsOperator(deps: CommandDeps, work: (ledger: SettingChanges) => Promise<number>): Promise<void> {
   const open = async () => {
     const { config, local } = await readInstallation(deps)

@@ -3,14 +3,20 @@ import { readKeypair } from '@tollbook/client/keypairFile'
 import type { Keypair } from '@tollbook/client/solana/keypair'
 import { errorText, Fault } from '@tollbook/core/fault'
 
-/** `option` is the option or variable that names the file. An unreadable keypair is wrong usage, and not a refusal. */
+/**
+ * Reads a signing key. `option` is the option or variable that names the file. An unreadable keypair is wrong usage,
+ * and not a refusal.
+ */
 export async function readSigningKey(option: string, path: string): Promise<Keypair> {
   return readKeypair(path).catch((error: unknown) => {
     throw error instanceof Fault ? new UsageProblem(option, errorText(error)) : error
   })
 }
 
-/** Throws a `UsageProblem` with the names of all missing variables, so that one attempt shows them all. */
+/**
+ * Returns the variables if all are set. Otherwise throws a `UsageProblem` with the names of all missing ones, so that
+ * one attempt shows them all.
+ */
 export function requireVariables<Name extends string>(
   command: string,
   values: Readonly<Record<Name, string | undefined>>,

@@ -126,14 +126,14 @@ async function readKeys(deps: CommandDeps, { key }: VerifyOptions): Promise<unkn
 
 const answerBody = z.object({ receipt: z.unknown() })
 
-/** The file may contain the whole answer of the service. */
+/** Returns the receipt. The file may contain the whole answer of the service. */
 function receiptOf(json: unknown): unknown {
   return answerBody.safeParse(json).data?.receipt ?? json
 }
 
 const anyClosing = z.object({ statement: z.unknown(), jws: z.string() }).loose()
 
-/** The statement may be inside an answer of the service. Undefined for any other JSON. */
+/** Returns the closing statement, which may be inside an answer of the service. Undefined for any other JSON. */
 function closingOf(json: unknown): unknown {
   const data = z.object({ data: anyClosing }).safeParse(json).data?.data
   return data ?? anyClosing.safeParse(json).data

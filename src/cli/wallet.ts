@@ -44,7 +44,10 @@ function tabWalletCommand(deps: CommandDeps): Command {
   })
 }
 
-/** A name such as USDC has a different mint on each network, so it stands for the mint whose wallet is in the ledger. */
+/**
+ * Returns the setting of a dollar's wallet. A name such as USDC has a different mint on each network, so it stands for
+ * the mint whose wallet is in the ledger.
+ */
 async function walletOfDollar(ledger: SettingChanges, mint: string): Promise<PaymentWalletName> {
   if (readAddress(mint) !== undefined) return paymentWalletName(mint)
   const names = possibleMints({ symbol: mint.toUpperCase(), mint: undefined }).map(paymentWalletName)

@@ -28,7 +28,7 @@ const everyMs = 2_000
 // Maximum silence of all nodes. A node that restarts answers again within this time, so a longer silence is an outage.
 const silenceMaxMs = 20_000
 
-/** The result is usable at once, because `openChain` has polled the nodes. */
+/** Watches the Solana nodes. The result is usable at once, because `openChain` has polled the nodes. */
 export function startChainHealth(deps: ChainHealthDeps) {
   const { nodes, clock, log } = deps
   let rotatedAtMs = clock.monotonicMs()
@@ -51,7 +51,7 @@ export function startChainHealth(deps: ChainHealthDeps) {
   })
   return {
     problem,
-    /** Without a node in rotation, no node could see the payment of a new quote. */
+    /** Returns why no quotes are given. Without a node in rotation, no node could see the payment of a new quote. */
     whyNoQuotes: () => outSince,
     facts: (): Json => ({
       nodes: nodes.standings().map(({ name, slot, lagSlots, problem }) => {
@@ -62,7 +62,10 @@ export function startChainHealth(deps: ChainHealthDeps) {
   }
 }
 
-/** Undefined while a node is in rotation, or while the silence is short enough for a restart. */
+/**
+ * Describes an outage of all nodes. Undefined while a node is in rotation, or while the silence is short enough for a
+ * restart.
+ */
 function describeOutage(nodes: NodeWatch, outMs: number): string | undefined {
   if (nodes.inRotation().length > 0) return undefined
   const problems = nodes.standings().map(({ name, problem }) => `${name} ${problem ?? 'is being identified'}`)

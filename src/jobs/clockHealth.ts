@@ -11,8 +11,8 @@ export interface ClockHealthDeps extends RepeatDeps {
 const differenceMaxMs = 30_000
 
 /**
- * Paid routes close while the clocks of server and database disagree, because a wrong clock refuses fresh payments and
- * accepts expired quotes.
+ * Compares the clocks of server and database. Paid routes close while the clocks disagree, because a wrong clock
+ * refuses fresh payments and accepts expired quotes.
  */
 export function startClockHealth(deps: ClockHealthDeps): Promise<Watch> {
   const find = async () => ({ problem: problemOf(await measureDifferenceMs(deps.clock, deps.readDatabaseClockMs)) })
@@ -20,8 +20,8 @@ export function startClockHealth(deps: ClockHealthDeps): Promise<Watch> {
 }
 
 /**
- * Lower bound of the difference, because the database read its clock at an unknown time between the question and the
- * answer. 0 if the clocks may agree.
+ * Returns a lower bound of the difference, because the database read its clock at an unknown time between the question
+ * and the answer. 0 if the clocks may agree.
  */
 async function measureDifferenceMs(clock: Clock, readDatabaseClockMs: () => Promise<number>): Promise<number> {
   const askedAtMs = clock.nowMs()

@@ -7,8 +7,8 @@ export interface ElectedWork {
 }
 
 /**
- * Takes a lease only if there is open work: a lease costs two commits, and most runs of a quiet service have none.
- * False if another instance holds the lease.
+ * Runs the work under a lease. Takes the lease only if there is open work: a lease costs two commits, and most runs of
+ * a quiet service have none. False if another instance holds the lease.
  */
 export async function runElectedWork(lifecycle: PaymentLifecycle, work: ElectedWork): Promise<boolean> {
   const open = await lifecycle.findOpen(work.question, 1)

@@ -77,8 +77,8 @@ function problemOf({ clock }: FinalityDeps, { oldestAwaitingMs, lastReversalMs }
 }
 
 /**
- * The failure of a payment does not stop the run. The first failure is thrown at the end, so that the other payments
- * are recorded first.
+ * Records the finality of open payments. The failure of a payment does not stop the run. The first failure is thrown at
+ * the end, so that the other payments are recorded first.
  */
 export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory): Promise<void> {
   let after: OpenPayment | undefined
@@ -95,7 +95,7 @@ export async function recordFinality(deps: FinalityDeps, memory: FinalityMemory)
   if (failures.length > 0) throw failures[0]
 }
 
-/** Returns the failures, so that a payment that fails does not stop the other payments of the page. */
+/** Judges the payments of a page. Returns the failures, so that a payment that fails does not stop the others. */
 async function judgePage(
   deps: FinalityDeps,
   memory: FinalityMemory,

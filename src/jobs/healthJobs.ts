@@ -39,7 +39,10 @@ export interface HealthJobsDeps extends RepeatDeps {
   }
 }
 
-/** Resolves after the first check of the ledger and of the clock, so that no paid route opens before. */
+/**
+ * Starts the checks of the service. Resolves after the first check of the ledger and of the clock, so that no paid
+ * route opens before.
+ */
 export async function startHealthJobs({ clock, log, ledger, chain }: HealthJobsDeps) {
   await using started = new AsyncDisposableStack()
   // Close paid routes while an acknowledged commit may be lost (I27), for example after a setting was changed at run

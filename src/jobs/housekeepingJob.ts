@@ -10,7 +10,7 @@ export interface HousekeepingDeps extends RepeatDeps {
 // of old rows short.
 const everyMs = 10 * 60 * 1000
 
-/** Creates the first partitions before it resolves, because an append needs them. */
+/** Starts the housekeeping. Creates the first partitions before it resolves, because an append needs them. */
 export async function startHousekeepingJob(deps: HousekeepingDeps): Promise<Repeated> {
   await deps.addPartitions()
   return repeat(deps, {

@@ -30,8 +30,8 @@ const disagreeingMin = 2
 const oneDollarAttoUsd: TokenPriceAttoUsd = 10n ** BigInt(tokenPriceDecimals)
 
 /**
- * The issuer of a mint may freeze the payment account, and a dollar token may lose its price of one US dollar. Reports
- * both, so that sales in the mint stop. Resolves after the first check.
+ * Watches the accepted mints. The issuer of a mint may freeze the payment account, and a dollar token may lose its
+ * price of one US dollar. Reports both, so that sales in the mint stop. Resolves after the first check.
  */
 export async function startMintHealth(mints: readonly WatchedMint[], deps: RepeatDeps) {
   const accounts = new Map<Address, string>()

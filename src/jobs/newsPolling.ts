@@ -46,7 +46,10 @@ const forgetEveryMs = 60 * 60 * 1000
 // Maximum of sources polled at the same time, so that a feed that hangs does not block other feeds.
 const pollersMax = 3
 
-/** Returns at once, so that a start does not wait for feeds. A stop interrupts polls in progress. */
+/**
+ * Starts to poll the sources. Returns at once, so that a start does not wait for feeds. A stop interrupts polls in
+ * progress.
+ */
 export function startNewsPolling<Article>(deps: NewsPollingDeps<Article>): Repeated {
   const stopping = new AbortController()
   const state: State<Article> = {
@@ -75,7 +78,10 @@ interface State<Article> extends NewsPollingDeps<Article> {
   refreshedAtMs: number
 }
 
-/** Logs failures when they begin and when they end, because a run each second would repeat them. */
+/**
+ * Polls the sources that are due, and refreshes the view. Logs failures when they begin and when they end, because a
+ * run each second would repeat them.
+ */
 async function pollAndRefresh<Article>(state: State<Article>): Promise<void> {
   const { clock, log } = state
   try {

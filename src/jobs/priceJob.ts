@@ -233,7 +233,10 @@ async function confirm(
   remember(deps, state, 'other instances publish prices all the time')
 }
 
-/** Undefined if this job must not use the list: an operator fixed it, or its token or its prices in dollars differ. */
+/**
+ * Returns the token price of a list. Undefined if this job must not use the list: an operator fixed it, or its token or
+ * its prices in dollars differ.
+ */
 function priceOfList({ pricesAt, listed }: PriceJobDeps, list: PriceListPublished) {
   const priceAttoUsd = list.prices[0]?.tokenPriceAttoUsd
   const { kind: _kind, source, prices, evidence: _evidence, ...facts } = list

@@ -14,7 +14,7 @@ export interface QuoteRetentionDeps extends RepeatDeps {
 const everyMs = 60_000
 const dropEveryMs = 60 * 60 * 1000
 
-/** Every instance may run this at any time. */
+/** Starts to drop old quotes, once an hour. Every instance may run this at any time. */
 export function startQuoteRetentionJob(deps: QuoteRetentionDeps): Repeated {
   const { clock } = deps
   let dropAtMs = clock.monotonicMs()

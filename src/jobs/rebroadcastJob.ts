@@ -53,7 +53,10 @@ export function startRebroadcastJob(deps: RebroadcastDeps): Repeated {
   })
 }
 
-/** `memory` has the landing bounds of earlier runs, so the caller passes the same map to each run. */
+/**
+ * Sends the submitted transactions that no node shows. `memory` has the landing bounds of earlier runs, so the caller
+ * passes the same map to each run.
+ */
 export async function rebroadcast(deps: RebroadcastDeps, memory: RebroadcastMemory): Promise<void> {
   const open = await deps.lifecycle.findOpen(question, openMax)
   const signatures = open.flatMap(({ reference }) => signatureOf(reference) ?? [])

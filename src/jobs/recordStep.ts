@@ -33,7 +33,10 @@ export interface LifecycleRecord {
   readonly decision: PaymentDecision | undefined
 }
 
-/** False if there was nothing to record, or another writer was first. The next run then reads the result. */
+/**
+ * Records a step of a payment. False if there was nothing to record, or another writer was first. The next run then
+ * reads the result.
+ */
 export async function recordStep(
   deps: StepDeps,
   { kind, reference, before, decision }: LifecycleRecord,

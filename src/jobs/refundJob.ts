@@ -26,8 +26,8 @@ export function startRefundJob(limits: ExpiryLimits, deps: StepDeps): Repeated {
 }
 
 /**
- * The failure of a payment does not stop the run. The first failure is thrown at the end, so that the other payments
- * are recorded first.
+ * Records expired claims and due refunds. The failure of a payment does not stop the run. The first failure is thrown
+ * at the end, so that the other payments are recorded first.
  */
 export async function recordRefunds({ refundAfterMs, attemptsMax }: ExpiryLimits, deps: StepDeps): Promise<void> {
   const expiries = await eachOpen(deps, { kind: 'lease_ended' }, async (reference, before) => {

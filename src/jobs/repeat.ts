@@ -23,7 +23,7 @@ export interface Repeated {
 // Maximum pause of an instance without the lease. If the leader fails, another instance takes over within 15 s.
 const notElectedMs = 5_000
 
-/** Logs a failed run and continues, so that one failure does not end the job. */
+/** Repeats the task until it is stopped. Logs a failed run and continues, so that one failure does not end the job. */
 export function repeat({ clock, log }: RepeatDeps, task: Task): Repeated {
   const stopping = new AbortController()
   const running = (async () => {
@@ -53,7 +53,7 @@ export async function eachInTurn<Item>(items: readonly Item[], run: (item: Item)
   if (failures.length > 0) throw failures[0]
 }
 
-/** If a job fails to stop, the others still stop. */
+/** Stops all jobs. If a job fails to stop, the others still stop, and the failures are thrown. */
 export async function stopAll(jobs: readonly Repeated[]): Promise<void> {
   const ended = await Promise.allSettled(jobs.map((job) => job.stop()))
   const failures = ended.flatMap((end): unknown[] => (end.status === 'rejected' ? [end.reason] : []))

@@ -31,8 +31,8 @@ const stepsMax = 1_000
 const keepEveryMs = 1_000
 
 /**
- * Resolves after the first check. A detected damage of the ledger stays reported until a person has checked the ledger
- * and restarted the service.
+ * Starts to seal new events. Resolves after the first check. If the job finds that the ledger is damaged, it stops
+ * sealing and reports the damage until the service is restarted.
  */
 export async function startSealJob(deps: SealJobDeps): Promise<Watch> {
   const watch = createWatch(deps)

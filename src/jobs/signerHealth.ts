@@ -7,7 +7,10 @@ export interface SignerHealthDeps extends RepeatDeps {
   readonly readStanding: () => Promise<{ readonly whyClosed: string | undefined }>
 }
 
-/** Without this check only callers would notice a missing signer, because they get no offers of x402 and MPP. */
+/**
+ * Watches the signer. Without this check only callers would notice a missing signer, because they get no offers of x402
+ * and MPP.
+ */
 export function startSignerHealth({ readStanding, ...deps }: SignerHealthDeps): Promise<Watch> {
   return startWatch(deps, {
     name: 'signer health',

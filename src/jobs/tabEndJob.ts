@@ -21,7 +21,10 @@ export function startTabEndJob(deps: TabEndDeps): Repeated {
   return repeat(deps, { name: 'tab ends', everyMs, run: () => endTabs(deps) })
 }
 
-/** Two instances may run this at the same time: the lifecycle of each tab decides which change is recorded. */
+/**
+ * Closes the tabs that have ended. Two instances may run this at the same time: the lifecycle of each tab decides which
+ * change is recorded.
+ */
 async function endTabs({ log, tabs, readDatabaseClockMs }: TabEndDeps): Promise<void> {
   const nowMs = await readDatabaseClockMs()
   await eachInTurn(await tabs.listHolding(), async (id) => {

@@ -172,7 +172,7 @@ async function listSince(deps: TransferScanDeps, place: Place): Promise<readonly
   throw new Fault(`more than ${pagesMax * listedMax} transactions since the last search`, { retryable: false })
 }
 
-/** False if the transaction has to be checked again. */
+/** Records the tokens that a transaction moved. False if the transaction has to be checked again. */
 async function account(
   deps: TransferScanDeps,
   { signature, slot }: ListedSignature,

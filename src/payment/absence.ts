@@ -20,7 +20,10 @@ export interface LandingBound {
 /** Fixed by Solana: a transaction can land within 150 blocks after the block of its blockhash, never later. */
 export const blockhashValidBlocks = 150
 
-/** One node alone may hide a landed transaction or report it as failed, and a retry would then pay or burn twice. */
+/**
+ * Minimum of nodes that must report an absence or a failure. One node alone may hide a landed transaction or report it
+ * as failed, and a retry would then pay or burn twice.
+ */
 export const denyingNodesMin = 2
 
 /** Nodes keep at least this many blocks. Only nodes with a longer history can show an absence from earlier blocks. */
@@ -96,7 +99,7 @@ export class ProvenExpired {
   }
 }
 
-/** Requires proof, because a payer who reads this refusal may pay again. */
+/** Creates the refusal of an absent payment. Requires proof, because a payer who reads this refusal may pay again. */
 export function refuseAbsent({ evidence }: ProvenAbsent | ProvenExpired): Refusal {
   const { lastValidHeight } = evidence.bound
   const heights = evidence.readings.map(({ finalizedHeight }: HeightReading) => finalizedHeight)

@@ -26,7 +26,10 @@ export interface ClaimCommand {
   readonly nowMs: number
 }
 
-/** Only one attempt is live (I3). A claim is bound to the wallet, the endpoint and the digest of the order (I6). */
+/**
+ * Decides a claim. Only one attempt is live (I3). A claim is bound to the wallet, the endpoint and the digest of the
+ * order (I6).
+ */
 export function decideClaim(state: PaymentState, command: ClaimCommand): PaymentDecision | Refusal {
   assert(command.leaseMs > 0, 'a lease lasts')
   assert(command.settlement.wallet === command.order.wallet || state.phase !== 'unknown', 'a payment serves its payer')
@@ -103,7 +106,10 @@ export function failureEvent(state: LiveAttempt, reason: FailureReason): Request
   return { kind: 'RequestFailed', attempt, attemptId, reason, ...exposureOf(state) }
 }
 
-/** Undefined if the attempt has ended, because a slow handler must not end the attempt of its successor. */
+/**
+ * Returns the live attempt. Undefined if the attempt has ended, because a slow handler must not end the attempt of its
+ * successor.
+ */
 function findLive(state: PaymentState, attemptId: string): LiveAttempt | undefined {
   const isLive = (state.phase === 'claimed' || state.phase === 'streaming') && state.attemptId === attemptId
   assert(!isLive || state.attempt >= 1, 'a live attempt is counted from 1')
@@ -111,8 +117,8 @@ function findLive(state: PaymentState, attemptId: string): LiveAttempt | undefin
 }
 
 /**
- * Renews the lease before the first byte of a stream is sent. Undefined if the attempt has ended, or has already
- * started its answer.
+ * Starts a streamed answer, and renews the lease before its first byte is sent. Undefined if the attempt has ended, or
+ * has already started its answer.
  */
 export function decideStart(state: PaymentState, attemptId: string): PaymentDecision | undefined {
   const live = findLive(state, attemptId)
@@ -131,7 +137,7 @@ export interface FulfilCommand {
   readonly usage?: Usage
 }
 
-/** Only the latest attempt may fulfil, and only once (I1, I3). Undefined if the attempt has ended. */
+/** Decides a delivery. Only the latest attempt may fulfil, and only once (I1, I3). Undefined if the attempt has ended. */
 export function decideFulfil(state: PaymentState, command: FulfilCommand): PaymentDecision | undefined {
   const { attemptId, orderDigest, answerDigest, deposit } = command
   const live = findLive(state, attemptId)
@@ -152,8 +158,8 @@ export function decideFulfil(state: PaymentState, command: FulfilCommand): Payme
 }
 
 /**
- * Dollars cannot be burned, so their price promises a burn in the service token, if any. Any other price owes its burn
- * only if the payer has not burned it.
+ * Returns the burn that the service owes from the delivery on. Dollars cannot be burned, so their price promises a burn
+ * in the service token, if any. Any other price owes its burn only if the payer has not burned it.
  */
 function owedBurnOf(settlement: Settlement) {
   const { mint, endpoint, burnBaseUnits } = settlement.price
@@ -176,8 +182,8 @@ export interface ReleaseCommand {
 }
 
 /**
- * A failed attempt leaves the proof usable (I4), unless it was the last. Undefined if the attempt has ended, or has
- * started its answer.
+ * Ends a failed attempt, which leaves the proof usable (I4), unless it was the last. Undefined if the attempt has
+ * ended, or has started its answer.
  */
 export function decideRelease(state: PaymentState, command: ReleaseCommand): PaymentDecision | undefined {
   const live = findLive(state, command.attemptId)
@@ -193,8 +199,8 @@ export interface BreakCommand {
 }
 
 /**
- * A broken stream leaves the proof usable (I4), because the answer is incomplete. The last attempt of a payment ends
- * its use. Undefined if the attempt has ended, or has not started its answer.
+ * Ends the attempt of a broken stream. The proof stays usable (I4), because the answer is incomplete. The last attempt
+ * of a payment ends its use. Undefined if the attempt has ended, or has not started its answer.
  */
 export function decideBreak(state: PaymentState, command: BreakCommand): PaymentDecision | undefined {
   const { attemptId, bytes, digest, attemptsMax } = command
@@ -205,7 +211,7 @@ export function decideBreak(state: PaymentState, command: BreakCommand): Payment
   return endAttempt(live, { kind: 'AnswerBroken', attempt, attemptId, bytes, digest, ...exposureOf(live) }, attemptsMax)
 }
 
-/** Attempts are limited, so that one payment cannot buy any number of handler runs. */
+/** Ends an attempt. Attempts are limited, so that one payment cannot buy any number of handler runs. */
 export function endAttempt(live: LiveAttempt, end: RequestFailed | AnswerBroken, attemptsMax: number): PaymentDecision {
   // The tab gets the whole hold back after each failure, so nothing is owed to the wallet.
   if (isDebit(live.settlement)) return { step: 'tab_request.release', events: [end, ...returnedBy(live)] }

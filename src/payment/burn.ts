@@ -90,8 +90,9 @@ export function evolveBurn(state: BurnState, event: BurnEvent): BurnState {
 }
 
 /**
- * Undefined if the state of the delegate shows no burn. A burn reduces the allowance and costs a fee. The owner may
- * renew the allowance, so the fee of an absent transaction is checked too.
+ * Explains why a failed round may still have burned. Undefined if the state of the delegate shows no burn. A burn
+ * reduces the allowance and costs a fee. The owner may renew the allowance, so the fee of an absent transaction is
+ * checked too.
  */
 export function whyMaybeBurned(
   { delegate: before, parts }: Pick<SubmitBurn, 'delegate' | 'parts'>,

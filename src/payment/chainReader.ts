@@ -7,9 +7,12 @@ import type { TransactionRecord } from './transactionRecord.ts'
 
 /** A query throws a retryable `Fault` if no node can answer, because a missing answer is not a result. */
 export interface ChainReader {
-  /** Concurrent lookups of one signature share queries, and most answers are cached for a short time. */
+  /**
+   * Finds a transaction. Concurrent lookups of one signature share queries, and most answers are cached for a short
+   * time.
+   */
   find(signature: Signature, options?: FindOptions): Promise<Finding>
-  /** Undefined if the nodes do not prove yet that no block can include such a transaction. */
+  /** Proves that no block can include such a transaction. Undefined if the nodes do not prove it yet. */
   proveExpiry(bound: LandingBound): Promise<ProvenExpired | undefined>
   readBalance(question: BalanceQuestion): Promise<Balance>
   /**
@@ -17,9 +20,12 @@ export interface ChainReader {
    * (I9).
    */
   readTransaction(bytes: Uint8Array): SignedTransaction | Refusal
-  /** Needs no simulation. Undefined if the bytes do not show all effects of a success. */
+  /**
+   * Derives the effects from the bytes, without a simulation. Undefined if the bytes do not show all effects of a
+   * success.
+   */
   readEffects(transaction: Pick<SignedTransaction, 'bytes'>): SimulatedEffects | undefined
-  /** Only a node at the newest known slot can report that the transaction would fail. */
+  /** Simulates a transaction. Only a node at the newest known slot can report that the transaction would fail. */
   simulate(transaction: Pick<SignedTransaction, 'bytes'>, options?: SimulateOptions): Promise<Simulation>
   /** Sends exactly these bytes. A repeated call is harmless, because the chain takes a signature once. */
   broadcast(transaction: Pick<SignedTransaction, 'bytes'>, options?: BroadcastOptions): Promise<void>

@@ -36,7 +36,10 @@ const knownMints: ReadonlyMap<string, { readonly mainnet: string; readonly other
 
 const mainnetMints: ReadonlySet<string> = new Set([...knownMints.values()].map(({ mainnet }) => mainnet))
 
-/** A string is the message for the operator: no known mint on this network, or a mainnet mint on another network. */
+/**
+ * Returns the mint on this network. A string is the message for the operator: no known mint on this network, or a
+ * mainnet mint on another network.
+ */
 export function mintOn(network: string, { symbol, mint }: DollarSetting): { readonly mint: Address } | string {
   const isMainnet = network === mainnet
   if (mint !== undefined && !isMainnet && mainnetMints.has(mint))
@@ -46,7 +49,10 @@ export function mintOn(network: string, { symbol, mint }: DollarSetting): { read
   return found === undefined ? `CURRENCIES names ${symbol}, which has no known mint on ${network}` : { mint: found }
 }
 
-/** Covers every network, because the configuration of the signer does not have the network. */
+/**
+ * Returns the mints that the dollar can have. Covers every network, because the configuration of the signer does not
+ * have the network.
+ */
 export function possibleMints({ symbol, mint }: Pick<DollarSetting, 'symbol' | 'mint'>): readonly Address[] {
   const known = knownMints.get(symbol)
   return mint === undefined ? [known?.mainnet, known?.others].flatMap((text) => readAddress(text ?? '') ?? []) : [mint]
@@ -58,7 +64,7 @@ export function haveOneMint(one: DollarSetting, other: DollarSetting): boolean {
   return possibleMints(other).some((mint) => mints.has(mint))
 }
 
-/** Compares the mints of every network, because the caller may not have the network. */
+/** Finds the dollar of a mint. Compares the mints of every network, because the caller may not have the network. */
 export function dollarOfMint(mint: string, currencies: readonly DollarSetting[]): DollarSetting | undefined {
   const found = currencies.filter((each) => possibleMints(each).some((possible) => possible === mint))
   assert(found.length <= 1, 'a mint is that of one dollar')

@@ -26,11 +26,17 @@ export interface EventCodec<Event extends AnyEvent> {
   encode(event: Event, header: EventHeader): string
   /** Throws if the body does not parse, which is a bug or a tampered row. */
   decode(body: string): DecodedEvent<Event>
-  /** Only this method decides the accounts, so that a replay of the events leads to the same balances (I24). */
+  /**
+   * Returns the postings of an event. Only this method decides the accounts, so that a replay of the events leads to
+   * the same balances (I24).
+   */
   postingsOf(event: Event): readonly Posting[]
 }
 
-/** The codec writes canonical JSON (RFC 8785), because the leaf hash of an event is computed over these bytes. */
+/**
+ * Creates a codec, which writes canonical JSON (RFC 8785), because the leaf hash of an event is computed over these
+ * bytes.
+ */
 export function createEventCodec<Event extends AnyEvent>(
   definitions: readonly EventDefinition<Event>[],
 ): EventCodec<Event> {

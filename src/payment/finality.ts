@@ -34,8 +34,8 @@ function findResting(state: PaymentState): Resting | undefined {
 }
 
 /**
- * Applies to a released, fulfilled or exhausted payment that is not final yet. Undefined otherwise: during an attempt,
- * a verdict could lose its delivery.
+ * Applies a verdict to a released, fulfilled or exhausted payment that is not final yet. Undefined otherwise: during an
+ * attempt, a verdict could lose its delivery.
  */
 export function decideFinality(state: PaymentState, verdict: FinalVerdict): PaymentDecision | undefined {
   assert((verdict.kind === 'finalized' ? verdict.slot : verdict.finalizedSlot) >= 0, 'a verdict is of a slot')
@@ -48,7 +48,7 @@ export function decideFinality(state: PaymentState, verdict: FinalVerdict): Paym
   return { step: 'payment.finalize', events: [finalized, ...refund] }
 }
 
-/** Only a delivered payment is still exposed. Otherwise the exposure ended with the attempt. */
+/** Returns the amount that is still exposed. Only a delivered payment is: otherwise the exposure ended with the attempt. */
 function stillExposed(resting: Resting) {
   const { mint, exposedBaseUnits } = exposureOf(resting)
   return { mint, exposedBaseUnits: resting.phase === 'fulfilled' ? exposedBaseUnits : 0n }
@@ -105,8 +105,8 @@ export interface ExpiryCommand {
 }
 
 /**
- * `nowMs` may come from a wrong clock. It only avoids needless appends, because the ledger decides the end of the lease
- * by its own time.
+ * Ends an attempt whose lease has ended. `nowMs` may come from a wrong clock. It only avoids needless appends, because
+ * the ledger decides the end of the lease by its own time.
  */
 export function decideExpiry(state: PaymentState, { nowMs, attemptsMax }: ExpiryCommand): PaymentDecision | undefined {
   assert(attemptsMax >= 1, 'a payment has an attempt')
@@ -189,7 +189,7 @@ export function decideArrival(
   return decision === undefined ? undefined : { ...decision, step: 'arrival.record' }
 }
 
-/** Undefined before a verification, and for a payout or a burn. */
+/** Returns the mint of a payment. Undefined before a verification, and for a payout or a burn. */
 export function mintOf(state: PaymentState): Address | undefined {
   if ('settlement' in state) return state.settlement.price.mint
   return state.phase === 'unmatched' ? state.mint : undefined

@@ -5,10 +5,16 @@ import type { TransactionRecord } from './transactionRecord.ts'
 
 /** Every method throws a retryable `Fault` if no node can answer, because a missing answer is not a result. */
 export interface FinalityReader {
-  /** Accepts at most `statusesMax` signatures. A status is undefined if no node that answered has the signature. */
+  /**
+   * Reads the statuses of at most `statusesMax` signatures. A status is undefined if no node that answered has the
+   * signature.
+   */
   findStatuses(question: StatusQuestion): Promise<StatusAnswer>
   finalizedSlot(): Promise<number>
-  /** Undefined unless the nodes agree that the payment is not on the finalized chain, or that it does not pay. */
+  /**
+   * Finds out whether the chain dropped a payment. Undefined unless the nodes agree that the payment is not on the
+   * finalized chain, or that it does not pay.
+   */
   findReversal(question: ReversalQuestion): Promise<Reversal | undefined>
   findFinalized(signature: Signature): Promise<TransactionRecord | undefined>
   listSignatures(question: ListQuestion): Promise<readonly ListedSignature[]>

@@ -124,7 +124,10 @@ export interface Order {
   readonly inputUnits?: number
 }
 
-/** `recordedAtMs` is the time of the ledger's clock, which alone decides when a lease ends. */
+/**
+ * Applies an event to the state. `recordedAtMs` is the time of the ledger's clock, which alone decides when a lease
+ * ends.
+ */
 export function evolve(state: PaymentState, event: PaymentEvent, recordedAtMs: number): PaymentState {
   const version = state.version + 1
   switch (event.kind) {

@@ -18,15 +18,15 @@ export interface PaymentLedger {
    */
   listUnreceived(question: SponsoredOrder): Promise<readonly SponsoredPurchase[]>
   /**
-   * Resolves once the events are durable, all or none. The outcome is a conflict if the payment has left the state
-   * `before`.
+   * Appends the events of a change. Resolves once they are durable, all or none. The outcome is a conflict if the
+   * payment has left the state `before`.
    */
   append(change: PaymentChange): Promise<AppendOutcome>
-  /** Marks are batched. If one is lost, the payer can get the answer once more. */
+  /** Marks an answer as sent. Marks are batched. If one is lost, the payer can get the answer once more. */
   markSent(answer: SentAnswer): void
-  /** Undefined if the attempt has not delivered. */
+  /** Finds the delivery of an attempt. Undefined if the attempt has not delivered. */
   findDelivery(question: DeliveryQuestion): Promise<Fulfilment | undefined>
-  /** Resolves once the quote is durable, because the service could not honor a quote that is not stored. */
+  /** Records a quote. Resolves once it is durable, because the service could not honor a quote that is not stored. */
   recordQuote(quote: Quote, options?: RecordOptions): Promise<void>
   /** Returns the cheapest quote of the wallet and endpoint that was open when the payment landed. */
   findOpenQuote(question: OpenQuoteQuestion): Promise<Quote | undefined>

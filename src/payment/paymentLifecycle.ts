@@ -11,7 +11,7 @@ export interface PaymentLifecycle {
    * payment.
    */
   findOpen(question: OpenQuestion, max: number): Promise<readonly OpenPayment[]>
-  /** `get` throws for a payment whose events cannot be decoded, so that it does not hide the others. */
+  /** Loads payments. `get` throws for a payment whose events cannot be decoded, so that it does not hide the others. */
   loadPayments(
     references: readonly PaymentReference[],
   ): Promise<Pick<ReadonlyMap<PaymentReference, PaymentState>, 'get'>>
@@ -30,7 +30,10 @@ export interface PaymentLifecycle {
   prepaidBaseUnits(tab: TabId, mint: Address): Promise<bigint>
   /** Returns the number of events that are not in the table of open work yet. */
   followOpenWork(): Promise<number>
-  /** False if another instance runs the work. `elected.advanceScan` fails after another instance has taken over. */
+  /**
+   * Runs the work unless another instance runs it. False in that case. `elected.advanceScan` fails after another
+   * instance has taken over.
+   */
   runElected(name: string, work: (elected: PaymentLifecycle) => Promise<void>): Promise<boolean>
 }
 

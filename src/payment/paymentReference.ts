@@ -72,7 +72,7 @@ export function isMessage(reference: PresentedReference): reference is MessageRe
   return reference.startsWith(messagePrefix)
 }
 
-/** Accepts the canonical spelling only, so that one payment has one reference (I1). */
+/** Reads a reference. Accepts the canonical spelling only, so that one payment has one reference (I1). */
 export function readReference(text: string): PaymentReference | undefined {
   const request = tabRequestOf(text)
   if (request !== undefined)
@@ -83,7 +83,7 @@ export function readReference(text: string): PaymentReference | undefined {
   return reference === text ? reference : undefined
 }
 
-/** Undefined for a debit of a tab or an arrival. */
+/** Returns the signature of a payment's transaction. Undefined for a debit of a tab or an arrival. */
 export function signatureOf(reference: PaymentReference): Signature | undefined {
   return reference.startsWith(transactionPrefix) ? readSignature(reference.slice(transactionPrefix.length)) : undefined
 }
@@ -92,12 +92,12 @@ export function requireSignature(reference: PaymentReference): Signature {
   return assertPresent(signatureOf(reference), 'a payment is made by a transaction of the chain')
 }
 
-/** For the stream of a transaction, such as a burn. */
+/** Returns the signature in a stream of a transaction, such as a burn. */
 export function signatureOfStream(stream: string): Signature {
   return requireSignature(assertPresent(readReference(stream), 'the stream of a transaction has its reference'))
 }
 
-/** The id is one space byte, then the key, so that payments, debits and arrivals cannot collide. */
+/** Returns the stream id: one space byte, then the key, so that payments, debits and arrivals cannot collide. */
 export function streamIdOf(reference: PaymentReference): Uint8Array {
   const request = tabRequestOf(reference)
   if (request !== undefined) return tabRequestId(request.tab, request.number)
@@ -115,7 +115,10 @@ export function streamIdOf(reference: PaymentReference): Uint8Array {
   return id
 }
 
-/** Space 7, then the bytes of the tab and the number, so that the debits of one tab are a range of ids. */
+/**
+ * Returns the id of a debit: space 7, then the bytes of the tab and the number, so that the debits of one tab are a
+ * range of ids.
+ */
 function tabRequestId(tab: TabId, number: bigint): Uint8Array {
   // A number above 64 bits would wrap, and become the id of another debit.
   assert(number < numberMax, 'the number of a debit has 64 bits')
@@ -139,7 +142,7 @@ export function presentedIdOf(reference: PresentedReference): Uint8Array {
   return Uint8Array.of(messageSpace, ...digest)
 }
 
-/** Undefined if the stream does not belong to a payment. */
+/** Returns the reference of a stream. Undefined if the stream does not belong to a payment. */
 export function referenceOfStream(id: Uint8Array): PaymentReference | undefined {
   assert(id.length > 1, 'the id of a stream is a space and a key')
   if (id[0] === tabRequestSpace) {

@@ -5,7 +5,10 @@ import type { LiveAttempt, Order, PaymentState, Verified } from './payment.ts'
 import type { KnownPayment, SponsoredPurchase } from './paymentLedger.ts'
 import { isDebit } from './tabSettlement.ts'
 
-/** Undefined if the order may use the payment. Needs no chain query, so that a used payment costs no RPC call. */
+/**
+ * Returns the refusal if the order may not use the payment. Needs no chain query, so that a used payment costs no RPC
+ * call.
+ */
 export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusal | undefined {
   const debited = 'settlement' in state ? checkDebit(state, order, nowMs) : undefined
   if (debited !== undefined) return debited
@@ -33,7 +36,7 @@ export function mayUse(state: PaymentState, order: Order, nowMs: number): Refusa
   }
 }
 
-/** The caller may retry the order of the first debit with this number, until the signed debit expires. */
+/** Refuses another order with the number of a debit, and a retry after the signed debit has expired. */
 function checkDebit({ phase, settlement }: Verified & Pick<PaymentState, 'phase'>, order: Order, nowMs: number) {
   if (!isDebit(settlement) || settlement.wallet !== order.wallet) return undefined
   const { orderDigest, signed } = settlement.debit
@@ -94,7 +97,10 @@ export type EarlierUse = 'resumed' | 'in_progress' | 'over'
 // A request waits at most 10 s for the landing, so it has ended by then, or the payment has another state.
 const sentForMs = 12_000
 
-/** Some clients bring a new payment instead of repeating a request, although the wallet has already paid. */
+/**
+ * Judges whether an earlier payment serves the request. Some clients bring a new payment instead of repeating a
+ * request, although the wallet has already paid.
+ */
 export function judgeEarlierUse(
   { payment, stored }: Pick<KnownPayment, 'payment' | 'stored'>,
   { ageMs }: Pick<SponsoredPurchase, 'ageMs'>,

@@ -7,7 +7,7 @@ import type { PaymentReference, PresentedReference } from './paymentReference.ts
  * next presentation counts as the first, which can only cause a refusal for age.
  */
 export interface Presentations {
-  /** Returns the first presentation. A later one by the same wallet is not recorded. */
+  /** Records a presentation, and returns the first one. A later one by the same wallet is not recorded. */
   record(presented: Presentation): Promise<Presentation>
   find(question: Pick<Presentation, 'reference' | 'wallet'>): Promise<Presentation | undefined>
   findPresented(references: readonly PaymentReference[]): Promise<ReadonlySet<PaymentReference>>

@@ -44,7 +44,10 @@ export interface ReceiptTerms {
   readonly reissuedAtMs?: number
 }
 
-/** The id is derived from the leaf hash, so that a repeated request returns the same id. */
+/**
+ * Returns the receipt of a delivery. The id is derived from the leaf hash, so that a repeated request returns the same
+ * id.
+ */
 export function receiptOf(fulfilment: Fulfilment, terms: ReceiptTerms = {}): Receipt {
   const { settlement, endpoint, position, leafHash, recordedAtMs } = fulfilment
   const { price, evidence, priceList } = settlement
@@ -87,7 +90,10 @@ type Split = Readonly<Record<string, string>>
 
 const depositSplit: Split = { burn: '0%', prepaid: '100%' }
 
-/** A deposit is wholly prepaid: nothing is burned or shared until it is spent. */
+/**
+ * Returns the split that the receipt states. A deposit is wholly prepaid: nothing is burned or shared until it is
+ * spent.
+ */
 function splitOf(price: Settlement['price'], split: Split): Split {
   return isDepositPrice(price) ? depositSplit : split
 }

@@ -14,7 +14,7 @@ export interface RefundState {
 
 export const noRefund: RefundState = { version: 0, phase: '' }
 
-/** A refund stays granted after a later approval. */
+/** Applies an event to the state. A refund stays granted after a later approval. */
 export function evolveRefund({ version, phase }: RefundState, event: RefundEvent): RefundState {
   assert(event.kind !== 'RefundGranted' || phase !== 'granted', 'a refund is granted once')
   const isGranted = event.kind === 'RefundGranted' || phase === 'granted'
@@ -44,7 +44,7 @@ export interface ApprovalQuestion extends Question {
   readonly debts: readonly RefundDebt[]
 }
 
-/** A string is the reason why nothing can be approved. */
+/** Approves the debts of a payment. A string is the reason why nothing can be approved. */
 export function decideApproval(question: ApprovalQuestion): RefundDecision | string {
   const { payment, wallet, mint, debts, decider } = question
   if (debts.length === 0) return 'no debt of this payment waits for an approval'
@@ -67,8 +67,8 @@ export interface GrantQuestion extends Omit<Question, 'value'> {
 }
 
 /**
- * A delivered and final payment can be refunded once, by at most its price. A string is the reason why it cannot. A
- * deposit needs an amount, because the tab also owes what was not spent.
+ * Grants a refund. A delivered and final payment can be refunded once, by at most its price. A string is the reason why
+ * it cannot. A deposit needs an amount, because the tab also owes what was not spent.
  */
 export function decideGrant(question: GrantQuestion): RefundDecision | string {
   const { payment, state, before, decider } = question
@@ -108,7 +108,10 @@ const reasonMax = 500
 // Control characters and half a character, which the database may refuse, and a terminal may obey.
 const unprintable = /[\p{Cc}\p{Cs}]/u
 
-/** The database has the same lengths. This check returns a message instead of a database error. */
+/**
+ * Checks the texts of a decision. The database has the same lengths, but this check returns a message instead of a
+ * database error.
+ */
 function findTextProblem({ by, reason }: Decider): string | undefined {
   if (by === '' || by.length > byMax || unprintable.test(by))
     return `the name of the decider must have 1 to ${byMax} printable characters (got ${by.length})`

@@ -80,7 +80,7 @@ export function isPaidWhole({ price, burnedBaseUnits }: Pick<Settlement, 'price'
   return price.burnBaseUnits === 0n || burnedBaseUnits < price.burnBaseUnits
 }
 
-/** Amount that is held for the caller until delivery. Any other received amount is an overpayment. */
+/** Returns the amount that is held for the caller until delivery. Any other received amount is an overpayment. */
 export function heldForCallerBaseUnits(settlement: Settlement): bigint {
   const { price, receivedBaseUnits } = settlement
   const heldBaseUnits = isPaidWhole(settlement) ? price.requiredBaseUnits : transferBaseUnits(price)
@@ -100,7 +100,10 @@ export interface SettlementQuestion {
   readonly terms: PaymentTerms
 }
 
-/** The same record, price and terms always lead to the same answer. Rule numbers are those of docs/verification.md. */
+/**
+ * Judges whether a transaction pays the price. The same record, price and terms always lead to the same answer. Rule
+ * numbers are those of docs/verification.md.
+ */
 export function settle(question: SettlementQuestion): ProvenAmounts | Refusal {
   assert(question.price.mint === question.terms.mint, 'a price is in the mint that is taken')
   return judgeSigner(question) ?? judgeSuccess(question) ?? judgeBurn(question) ?? judgeTransfer(question)
@@ -191,8 +194,8 @@ export function judgeTransfer(question: SettlementQuestion): ProvenAmounts | Ref
 }
 
 /**
- * Several wallets are accepted while the payment wallet changes. Returns the amounts of the first wallet that was paid,
- * or else the refusal for the first wallet of the list.
+ * Settles a payment to one of several wallets, which are accepted while the payment wallet changes. Returns the amounts
+ * of the first wallet that was paid, or else the refusal for the first wallet of the list.
  */
 export function settleByAnyTerms(
   question: Omit<SettlementQuestion, 'terms'>,
@@ -203,7 +206,10 @@ export function settleByAnyTerms(
   return [own, ...others].find((outcome) => !isRefusal(outcome)) ?? own
 }
 
-/** A payment may land again in another slot after a fork, so only its effects are compared with the settlement. */
+/**
+ * True if the record has the effects of the settlement. A payment may land again in another slot after a fork, so only
+ * its effects are compared.
+ */
 export function paysAsSettled(
   record: TransactionRecord,
   settlement: Settlement,

@@ -2,7 +2,10 @@ import { assert } from '@tollbook/core/assert'
 import type { PaymentSubmitted } from './events/verificationEvents.ts'
 import type { PaymentDecision, PaymentState } from './payment.ts'
 
-/** Recorded before the transaction is sent, so that the ledger contains money in transit even after a crash. */
+/**
+ * Decides a submission. It is recorded before the transaction is sent, so that the ledger contains money in transit
+ * even after a crash.
+ */
 export function decideSubmit(
   state: PaymentState,
   command: Omit<PaymentSubmitted, 'kind'>,

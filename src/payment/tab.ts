@@ -111,8 +111,8 @@ export function decideKeys(
 }
 
 /**
- * Nothing becomes owed while the chain could drop a deposit, or while a loss by a dropped deposit is not covered. The
- * append refuses an amount above the balance.
+ * Closes the tab. Nothing becomes owed while the chain could drop a deposit, or while a loss by a dropped deposit is
+ * not covered. The append refuses an amount above the balance.
  */
 export function decideClose(tab: LivingTab, by: TabCloser, balanceBaseUnits: bigint): TabLifecycleDecision | undefined {
   const { id, wallet, mint, lifecycle } = tab
@@ -123,8 +123,8 @@ export function decideClose(tab: LivingTab, by: TabCloser, balanceBaseUnits: big
 }
 
 /**
- * The balance first covers the loss of dropped deposits, and the remainder is owed to the wallet. Undefined while the
- * tab is open, if the balance is 0, or while the chain could still drop a deposit.
+ * Returns the balance of a closed tab. The balance first covers the loss of dropped deposits, and the remainder is owed
+ * to the wallet. Undefined while the tab is open, if the balance is 0, or while the chain could still drop a deposit.
  */
 export function decideReturn(tab: LivingTab, balanceBaseUnits: bigint): TabLifecycleDecision | undefined {
   const { id, wallet, mint, lifecycle } = tab

@@ -16,7 +16,7 @@ export interface DebitCommand {
   readonly attemptsMax: number
 }
 
-/** A debit number is valid for one order only, which may be tried again with that number after a failure. */
+/** Decides a debit. Its number is valid for one order only, which may be tried again with that number after a failure. */
 export function decideDebit(state: PaymentState, command: DebitCommand): PaymentDecision | Refusal {
   const { order, settlement, attemptId, leaseMs, attemptsMax } = command
   // If the process of a live attempt died, only the job may end the attempt: the hold must first return to the tab.
@@ -76,7 +76,10 @@ interface PromisedBurn extends Pick<Price, 'endpoint'> {
   readonly tokenBurn?: Price['tokenBurn'] | undefined
 }
 
-/** The tab gets the whole hold back, because nothing was delivered. Empty for a payment on the chain. */
+/**
+ * Returns the event by which the tab gets the whole hold back, because nothing was delivered. Empty for a payment on
+ * the chain.
+ */
 export function returnedBy({ settlement }: Pick<LiveAttempt, 'settlement'>): readonly TabReturned[] {
   if (!isDebit(settlement)) return []
   const { price, debit } = settlement

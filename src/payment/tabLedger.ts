@@ -6,8 +6,8 @@ import type { Tab, TabKeys } from './tab.ts'
 /** Every method throws a retryable `Fault` if the ledger does not answer. */
 export interface TabLedger {
   /**
-   * Undefined if no deposit on record opened the tab. The result is up to two seconds old, which is safe, because the
-   * append of a debit checks the current state.
+   * Finds a tab. Undefined if no deposit on record opened the tab. The result is up to two seconds old, which is safe,
+   * because the append of a debit checks the current state.
    */
   find(tab: TabId): Promise<Tab | undefined>
   /** Reads the tab again, unless another caller has done so since `tab` was read. */
@@ -22,7 +22,7 @@ export interface TabLedger {
    * the tab.
    */
   close(tab: TabId, by: TabCloser, nowMs: number): Promise<ClosedTab | undefined>
-  /** False if the tab is closed, or its keys have changed since `tab` was read. */
+  /** Replaces the keys. False if the tab is closed, or its keys have changed since `tab` was read. */
   replaceKeys(tab: Tab, keys: TabKeys, nowMs: number): Promise<boolean>
 }
 

@@ -33,7 +33,10 @@ interface EmptyTab {
 
 const usdDecimals = 6
 
-/** The refusal has the amounts, so that the caller can top the tab up or send a cheaper request. */
+/**
+ * Refuses a request that the tab cannot pay. The refusal has the amounts, so that the caller can top the tab up or send
+ * a cheaper request.
+ */
 export function refuseEmptyTab({ tab, price, balanceBaseUnits, affordable }: EmptyTab): TabRefusal {
   assert(balanceBaseUnits >= 0n, 'a tab is never overdrawn')
   const { requiredBaseUnits: neededBaseUnits, decimals } = price

@@ -42,8 +42,8 @@ export function chargedBy(
 }
 
 /**
- * A payment on the chain is unchanged, because its price already contains the burn. The charge of a debit does not
- * contain it.
+ * Adds an owed burn to the settlement of a debit, whose charge does not contain it. A payment on the chain is
+ * unchanged, because its price already contains the burn.
  */
 export function owingBurn(settlement: Settlement, { mint, owedBaseUnits: baseUnits }: BurnOwed): Settlement {
   if (!isDebit(settlement)) return settlement
@@ -55,7 +55,7 @@ export const depositSplit = [
   { account: depositAccount, perMille: 1000 },
 ] as const
 
-/** Nothing of a deposit is burned or shared until the tab spends it. */
+/** True for the price of a deposit. Nothing of a deposit is burned or shared until the tab spends it. */
 export function isDepositPrice({ shares }: Pick<Price, 'shares'>): boolean {
   return shares.length === 1 && shares[0]?.account === depositAccount
 }

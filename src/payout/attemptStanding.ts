@@ -16,7 +16,10 @@ export type AttemptStanding =
   | { readonly kind: 'waiting'; readonly hasFailed: boolean }
   | { readonly kind: 'unseen' }
 
-/** Reads the heights of the nodes first, because without them no transaction counts as expired. */
+/**
+ * Judges what became of the transactions. Reads the heights of the nodes first, because without them no transaction
+ * counts as expired.
+ */
 export async function judgeAttempts(
   chain: Chain,
   attempts: readonly PayoutAttempt[],

@@ -38,7 +38,10 @@ interface HolderPayoutsDeps extends HolderPaymentDeps {
 // A million token accounts are about 400 MB of JSON, and a string has at most 512 MB.
 const answerBytesMax = 500_000_000
 
-/** A payout to all holders takes many transactions, so an interrupted payout can be resumed. */
+/**
+ * Opens the payouts to holders. A payout to all holders takes many transactions, so an interrupted payout can be
+ * resumed.
+ */
 export function openHolderPayouts(deps: HolderPayoutsDeps) {
   const { chain, rpcUrl: url } = deps
   return {
@@ -51,9 +54,9 @@ export function openHolderPayouts(deps: HolderPayoutsDeps) {
       const text = snapshotText(held)
       return { text, sha256: snapshotDigest(text), slot: held.slot, accounts: held.accounts.length }
     },
-    /** Records nothing. Undefined if nothing is owed or no holder is left. */
+    /** Plans a payout. Records nothing. Undefined if nothing is owed or no holder is left. */
     plan: (request: HolderRequest) => plan(deps, request),
-    /** Continues from the state that an earlier run has reached. */
+    /** Pays a plan. Continues from the state that an earlier run has reached. */
     pay: (order: HolderPaymentOrder) => payHolders(deps.seam?.(deps) ?? deps, order),
     end: (created: PayoutPlan) => endHolderPayout(deps, created),
   }
@@ -109,8 +112,8 @@ function requireToken({ chain, serviceToken }: HolderPayoutsDeps): void {
 }
 
 /**
- * Rent is paid only once per wallet, because the wallet that closes an account keeps its rent. So wallets that closed
- * their account after an earlier payout are excluded.
+ * Finds the wallets that closed their account after an earlier payout. They are excluded, because a wallet that closes
+ * an account keeps its rent, and rent is paid only once per wallet.
  */
 async function closedAccounts({ chain, database }: HolderPayoutsDeps, { mint, accounts }: HolderSnapshot) {
   const known = new Set(accounts.map(({ address }) => address))
@@ -120,7 +123,7 @@ async function closedAccounts({ chain, database }: HolderPayoutsDeps, { mint, ac
   return missing.filter((owner) => paid.has(owner))
 }
 
-/** Tokens of the incinerator and of the address of 32 zero bytes are lost. */
+/** Returns the incinerator and the address of 32 zero bytes, whose tokens are lost. */
 function destroyers(): readonly Address[] {
   return ['1nc1nerator11111111111111111111111111111111', '1'.repeat(32)].map((text) =>
     assertPresent(readAddress(text), 'the address is one'),

@@ -12,9 +12,9 @@ export interface PayoutMatch {
 }
 
 /**
- * A line that could not be paid at the time of sending may be missing, except in a plan for holders, whose parts are
- * paid whole. The recorded amount is what left the payment wallet, including a fee that the mint withheld. A string is
- * the reason of a rejection.
+ * Matches a transaction with a part of the plan. A line that could not be paid at the time of sending may be missing,
+ * except in a plan for holders, whose parts are paid whole. The recorded amount is what left the payment wallet,
+ * including a fee that the mint withheld. A string is the reason of a rejection.
  */
 export function matchPayout({ record, plan, terms, tokenAccountOf }: PayoutMatch): DistributionPaid | string {
   if (plan.mint !== terms.mint || plan.paymentWallet !== terms.paymentWallet || plan.network !== terms.network)

@@ -56,7 +56,7 @@ const connectionsMax = 2
 
 export type Payout = Awaited<ReturnType<typeof openPayout>>
 
-/** Throws a `Fault` if the schema does not match this program. */
+/** Opens the payouts in one mint. Throws a `Fault` if the schema does not match this program. */
 export async function openPayout(options: PayoutOptions) {
   const { databaseUrl, log, clock } = options
   await using opened = new AsyncDisposableStack()
@@ -83,12 +83,15 @@ export async function openPayout(options: PayoutOptions) {
      * another payout is on chain and not in the ledger, or while a signed transaction could still land.
      */
     openParts: (plan: PayoutPlan) => partsToSend(parts, plan),
-    /** If this throws, the transaction must not be sent, because a second one could pay the same debts. */
+    /**
+     * Records a part before it is sent. If this throws, the transaction must not be sent, because a second one could
+     * pay the same debts.
+     */
     recordSignedPart: (plan: PayoutPlan, signed: SignedPart) => recordSignedAlone(parts, plan, signed),
     landPart: (attempt: PayoutAttempt, signal: AbortSignal) => landPart(parts, attempt, signal),
     prepare,
     sign: signPayout,
-    /** Waits for finality. Repeating the call has no effect. */
+    /** Records a paid part. Waits for finality. Repeating the call has no effect. */
     record: recordPart,
     holders: openHolderPayouts({
       ...own,
@@ -124,8 +127,9 @@ function unrecordedFault(unrecorded: readonly { readonly signature: Signature }[
 }
 
 /**
- * Two plans may both pass `partsToSend` before either plan signs. Each plan is on record before it reads the records of
- * other plans, so at least one plan finds the other and is not sent.
+ * Records a signed part, unless another plan has one. Two plans may both pass `partsToSend` before either plan signs.
+ * Each plan is on record before it reads the records of other plans, so at least one plan finds the other and is not
+ * sent.
  */
 async function recordSignedAlone(opened: Opened, created: PayoutPlan, signed: SignedPart): Promise<PayoutAttempt> {
   const attempt = await recordSignedPart(opened, created, signed)

@@ -44,12 +44,14 @@ export interface HolderPaymentOrder {
 // A node accepts a few hundred transactions per second, and finality takes 13 s.
 const openPartsMax = 64
 const pollMs = 1_000
-// Maximum of passes without a change. A transaction is final, or proven absent, within about three minutes.
+// Maximum of passes in a row without a newly recorded part. A transaction is final, or proven absent, within about
+// three minutes.
 const idlePassesMax = 400
 
 /**
- * Each transaction is stored before it is sent, and a part gets a new one only after the previous one has failed or can
- * no longer land. A new run can therefore continue even if the process was killed at any step.
+ * Pays the parts of a plan. Each transaction is stored before it is sent, and a part gets a new one only after the
+ * previous one has failed or can no longer land. A new run can therefore continue even if the process was killed at any
+ * step.
  */
 export async function payHolders(deps: HolderPaymentDeps, order: HolderPaymentOrder): Promise<void> {
   const { plan } = order
@@ -70,7 +72,7 @@ export async function payHolders(deps: HolderPaymentDeps, order: HolderPaymentOr
   throw new Fault('no part of the plan became final for some minutes; run the command again', { retryable: true })
 }
 
-/** False if the plan has ended and is fully paid. */
+/** Records the plan. False if the plan has ended and is fully paid. */
 async function begin(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<boolean> {
   const { database, requirePayable, requireNothingSent, clock } = deps
   const holders = assertPresent(plan.holders, 'the plan is for holders')
@@ -117,7 +119,7 @@ interface Pass {
   readonly sent: Set<number>
 }
 
-/** True if any part changed. */
+/** Records final parts, and sends parts that have no live transaction. True if any part changed. */
 async function advance(deps: HolderPaymentDeps, order: HolderPaymentOrder, pass: Pass): Promise<boolean> {
   const { plan } = order
   const { open, failed, sent } = pass
@@ -177,7 +179,10 @@ interface PartToSend {
   readonly replaced: Signature | undefined
 }
 
-/** Returns the reason if the part cannot be paid. No line is omitted, because the audit derives whole parts. */
+/**
+ * Signs, records and sends a part. Returns the reason if the part cannot be paid. No line is omitted, because the audit
+ * derives whole parts.
+ */
 async function sendPart(
   deps: HolderPaymentDeps,
   order: HolderPaymentOrder,
@@ -210,9 +215,9 @@ async function finish(deps: HolderPaymentDeps, plan: PayoutPlan, failed: Readonl
 }
 
 /**
- * Throws while an unrecorded transaction of this plan is on chain or could still land, because another plan could then
- * pay its debt again. A plan that pays more than is owed can be ended, because nothing else in its mint is paid
- * before.
+ * Ends a plan. Throws while an unrecorded transaction of this plan is on chain or could still land, because another
+ * plan could then pay its debt again. A plan that pays more than is owed can be ended, because nothing else in its mint
+ * is paid before.
  */
 export async function endHolderPayout(deps: HolderPaymentDeps, plan: PayoutPlan): Promise<void> {
   const { database, chain, requireOthersRecorded } = deps
@@ -234,7 +239,10 @@ export async function endHolderPayout(deps: HolderPaymentDeps, plan: PayoutPlan)
   await endPlan(deps, plan, sent)
 }
 
-/** `sent` are the transactions that no longer change what the plan has paid. Another process may have sent more. */
+/**
+ * Records the end of a plan. `sent` are the transactions that no longer change what the plan has paid. Another process
+ * may have sent more.
+ */
 async function endPlan(
   { database, clock }: HolderPaymentDeps,
   plan: PayoutPlan,

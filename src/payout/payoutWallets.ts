@@ -20,7 +20,7 @@ export interface PayoutWalletsDeps {
   readonly dollar: Address | undefined
 }
 
-/** Each call reads the current and former wallets again, because they can change. */
+/** Opens the wallets of payouts. Each call reads the current and former wallets again, because they can change. */
 export function openPayoutWallets(deps: PayoutWalletsDeps) {
   const { database, chain, dollar } = deps
   const name = paymentWalletName(dollar)
@@ -39,7 +39,7 @@ export function openPayoutWallets(deps: PayoutWalletsDeps) {
   }
 }
 
-/** The configured wallet comes first. */
+/** Returns the wallets, the configured wallet first. */
 function walletsOf({ terms }: PayoutWalletsDeps['chain'], periods: readonly SettingPeriod[]): readonly Address[] {
   return [...new Set([terms.paymentWallet, ...periods.map(walletOf)])]
 }
@@ -70,7 +70,10 @@ interface Cover {
   readonly plan: PayoutPlan
 }
 
-/** The plan's wallet must cover the plan. All wallets together must also cover the tokens that are held for others. */
+/**
+ * Throws unless the plan's wallet covers the plan. All wallets together must also cover the tokens that are held for
+ * others.
+ */
 async function requireCover({ chain }: PayoutWalletsDeps, { wallets, heldBaseUnits, plan }: Cover): Promise<void> {
   const { parts, paymentWallet, decimals, slot: minSlot } = plan
   const plannedBaseUnits = parts.flat().reduce((sum, { baseUnits }) => sum + baseUnits, 0n)

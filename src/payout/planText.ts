@@ -2,12 +2,12 @@ import { type PayoutPlan, payoutPlanJson, readPayoutPlan } from '../accounting/p
 import { Fault } from '@tollbook/core/fault'
 import { parseJson } from '@tollbook/core/json'
 
-/** `parsePlan` rejects the text if the content has changed. */
+/** Writes a plan. `parsePlan` rejects the text if the content has changed. */
 export function planText(plan: PayoutPlan): string {
   return `${JSON.stringify(payoutPlanJson(plan), null, 2)}\n`
 }
 
-/** Throws a `Fault` unless the digest in the plan's id matches its content. */
+/** Reads a plan. Throws a `Fault` unless the digest in the plan's id matches its content. */
 export function parsePlan(path: string, text: string): PayoutPlan {
   const plan = readPayoutPlan(parseJson(text))
   if (plan !== undefined) return plan

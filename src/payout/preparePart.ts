@@ -37,7 +37,7 @@ export interface PrepareDeps extends ReceiverDeps {
   readonly chain: Pick<Chain, 'terms' | 'readAccounts' | 'reader' | 'latestBlockhash'>
 }
 
-/** One line can make the whole part fail, so each such line is left out. */
+/** Builds and rehearses the transaction of a part. One line can make the whole part fail, so each such line is left out. */
 export async function preparePart(deps: PrepareDeps, order: PartOrder): Promise<PreparedPart> {
   const lines = assertPresent(order.plan.parts[order.part - 1], 'the plan has the part')
   const refused = await findRefused(deps, order, lines)
@@ -53,7 +53,10 @@ export async function preparePart(deps: PrepareDeps, order: PartOrder): Promise<
 
 type Reasons = ReadonlyMap<PlannedTransfer, string>
 
-/** A receiving account must exist and accept the transfer, unless this part opens the account. */
+/**
+ * Finds the lines that cannot be paid. A receiving account must exist and accept the transfer, unless this part opens
+ * the account.
+ */
 async function findRefused(
   deps: PrepareDeps,
   { plan, part }: PartOrder,
@@ -73,8 +76,8 @@ async function findRefused(
 }
 
 /**
- * Only the first part with a wallet opens its account, because the wallet could close the account before the next part,
- * and the rent would be paid again.
+ * Returns the wallets whose accounts this part opens. Only the first part with a wallet opens its account, because the
+ * wallet could close the account before the next part, and the rent would be paid again.
  */
 function openedBy({ parts, opens = [] }: PayoutPlan, part: number): readonly Address[] {
   const paidBefore = new Set(parts.slice(0, part - 1).flatMap((lines) => lines.map(({ wallet }) => wallet)))
@@ -103,7 +106,7 @@ async function rehearse(deps: PrepareDeps, order: PartOrder, lines: readonly Pla
   return { payout: undefined, failed: new Map(lines.map((line) => [line, failed.get(line) ?? rest])) }
 }
 
-/** A string is the reason why the transaction would fail. */
+/** Builds the transaction and simulates it. A string is the reason why the transaction would fail. */
 async function rehearseLines(
   { chain }: PrepareDeps,
   { plan, part, feePayer }: PartOrder,

@@ -11,7 +11,7 @@ export interface ReceiverDeps {
   readonly chain: Pick<Chain, 'terms' | 'readAccounts'>
 }
 
-/** Reads a state of slot `minSlot` or a later slot. */
+/** Reads the receiving accounts of the wallets, in a state of slot `minSlot` or a later slot. */
 export async function readReceivers(
   { chain, database }: ReceiverDeps,
   wallets: readonly Address[],

@@ -32,8 +32,8 @@ export interface SignedPart {
 }
 
 /**
- * The caller must record a part before it sends the part. Throws while another transaction of the part has landed or
- * may still land.
+ * Records a part, which the caller must do before it sends the part. Throws while another transaction of the part has
+ * landed or may still land.
  */
 export async function recordSignedPart(
   deps: SentPartsDeps,
@@ -57,7 +57,10 @@ const pollMs = 1_000
 // A transaction is confirmed, or proven absent, within about three minutes.
 const pollsMax = 400
 
-/** Undefined once the part is on chain, or the reason if it failed or can never land. Throws if none of this is proven. */
+/**
+ * Sends a part until it lands. Undefined once the part is on chain, or the reason if it failed or can never land.
+ * Throws if none of this is proven.
+ */
 export async function landPart(
   { chain, clock }: Pick<SentPartsDeps, 'chain'> & { readonly clock: Clock },
   attempt: PayoutAttempt,

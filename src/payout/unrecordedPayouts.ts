@@ -25,7 +25,10 @@ const pagesSincePlanMax = 1_000
 // transactions that `payout send` has signed are also on record (sentParts.ts).
 const pagesOfNewPlan = 10
 
-/** Searches back to the slot, or only the newest transactions if the slot is undefined. */
+/**
+ * Finds payouts on chain that the ledger lacks. Searches back to the slot, or only the newest transactions if the slot
+ * is undefined.
+ */
 export async function findUnrecorded(
   deps: UnrecordedDeps,
   sinceSlot: number | undefined,
@@ -69,8 +72,8 @@ async function findUnrecordedOf(
 }
 
 /**
- * Any sender can write a payout memo into a transaction that names the account, but only the payment wallet can move
- * its tokens.
+ * True if the transaction took tokens out of the account. Any sender can write a payout memo into a transaction that
+ * names the account, but only the payment wallet can move its tokens.
  */
 async function hasPaidOut({ chain }: UnrecordedDeps, account: Address, { signature }: ListedSignature) {
   const finding = await chain.reader.find(signature)
@@ -84,8 +87,8 @@ async function hasPaidOut({ chain }: UnrecordedDeps, account: Address, { signatu
 }
 
 /**
- * A node lists all memos of a transaction in one text, each after its length: `[62] first; [5] second`. A multisig may
- * add another memo. The separator keeps part 1 from matching part 11.
+ * True if the memo is that of the part. A node lists all memos of a transaction in one text, each after its length:
+ * `[62] first; [5] second`. A multisig may add another memo. The separator keeps part 1 from matching part 11.
  */
 export function paysPart({ memo }: Pick<ListedSignature, 'memo'>, plan: Pick<PayoutPlan, 'id'>, part: number): boolean {
   return `${memo ?? ''}; `.includes(`${payoutMemo(plan, part)}; `)

@@ -51,7 +51,7 @@ interface OpenBrowser {
   ended: Promise<void> | undefined
 }
 
-/** The browser starts in the background, so that the service does not wait for it. */
+/** Opens the pool. A browser starts in the background, so that the service does not wait for it. */
 export function openBrowserPool(deps: BrowserPoolDeps) {
   const pool: BrowserPoolState = {
     ...deps,
@@ -68,13 +68,16 @@ export function openBrowserPool(deps: BrowserPoolDeps) {
     whyUnavailable: () => whyUnavailable(pool),
     problem: () => pool.failure?.reason,
     take: async () => leaseOf(pool, await current(pool)),
-    /** For a job whose page may have ended the shared browser. Waits while `aloneMax` separate browsers run. */
+    /**
+     * Starts a separate browser, for a job whose page may have ended the shared one. Waits while `aloneMax` separate
+     * browsers run.
+     */
     takeAlone: (signal: AbortSignal) => takeAlone(pool, signal),
     close: () => close(pool),
   }
 }
 
-/** Ignores a rejection: `failure` and the log contain the cause. */
+/** Starts a browser in the background. Ignores a rejection: `failure` and the log contain the cause. */
 function startInBackground(pool: BrowserPoolState): void {
   pool.current ??= start(pool)
   pool.current.catch(() => undefined)
@@ -143,7 +146,7 @@ async function takeAlone(pool: BrowserPoolState, signal: AbortSignal): Promise<B
   }
 }
 
-/** The browser is marked as retired from the start, so that it closes after this job. */
+/** Starts a separate browser. It is marked as retired from the start, so that it closes after this job. */
 async function startAlone(pool: BrowserPoolState): Promise<OpenBrowser> {
   pool.closing.signal.throwIfAborted()
   const starting = open(pool).then((opened) => Object.assign(opened, { retired: true }))

@@ -29,8 +29,8 @@ const answersDescriptor = 4
 const lastWordsLengthMax = 2_000
 
 /**
- * Rejects if the start fails. For some causes, such as EACCES or ENOENT, Node emits `error`, which would end the
- * service without a listener.
+ * Starts a browser process. Rejects if the start fails. For some causes, such as EACCES or ENOENT, Node emits `error`,
+ * which would end the service without a listener.
  */
 export async function startBrowserProcess(options: BrowserProcessOptions): Promise<BrowserProcess> {
   const { program, environment, signal } = options
@@ -75,7 +75,7 @@ export function collectLastOutput(stderr: Readable | null): () => string {
   return () => (words.trim() === '' ? '' : `: ${words.trim()}`)
 }
 
-/** The renderers must not outlive the browser, so kill the whole process group. */
+/** Kills the whole process group, because the renderers must not outlive the browser. */
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return
   try {

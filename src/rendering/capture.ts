@@ -40,8 +40,8 @@ export async function captureScreenshot(page: Page, order: ScreenshotOrder): Pro
 }
 
 /**
- * `isBeyond`: the clip exceeds the viewport. Chromium then needs an option with which it shifts a right-to-left page to
- * the right.
+ * Returns the area of the page to capture. `isBeyond`: the clip exceeds the viewport. Chromium then needs an option
+ * with which it shifts a right-to-left page to the right.
  */
 async function pageArea(page: Page, order: ScreenshotOrder) {
   const { width, height } = order

@@ -134,8 +134,8 @@ function meter(state: ProxyState, stream: Readable): void {
 }
 
 /**
- * A target is checked once per job, and the whole job then uses the addresses of that check. New targets beyond
- * `hostsMax` count as unreachable.
+ * Judges a target. It is checked once per job, and the whole job then uses the addresses of that check. New targets
+ * beyond `hostsMax` count as unreachable.
  */
 async function judge(state: ProxyState, target: Target): Promise<EgressVerdict> {
   const key = keyOf(target)
@@ -166,7 +166,7 @@ function keyOf({ hostname, port }: Target): string {
   return `${hostname}:${port}`
 }
 
-/** Replaces the Host header, so that the request reaches the host that was checked. */
+/** Forwards a request. Replaces the Host header, so that the request reaches the host that was checked. */
 async function forward(state: ProxyState, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const url = URL.parse(incoming.url ?? '')
   const target = url?.protocol === 'http:' ? targetOf(url.href) : undefined
@@ -271,7 +271,7 @@ async function tunnel(
   socket.once('close', () => far.destroy())
 }
 
-/** Uses an `https:` URL, because an `http:` URL drops port 80, as if no port were given. */
+/** Reads the target of a tunnel. Uses an `https:` URL, because an `http:` URL drops port 80, as if no port were given. */
 function authorityOf(authority: string): Target | undefined {
   const port = Number(/:(\d+)$/.exec(authority)?.[1])
   const target = targetOf(`https://${authority}/`)
@@ -282,7 +282,7 @@ function refuseTunnel(socket: Duplex, kind: EgressTrouble): void {
   socket.end(`HTTP/1.1 ${statusOf[kind]}\r\nx-proxy-denied: ${kind}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`)
 }
 
-/** Pins the checked addresses, so that there is no second name lookup. */
+/** Returns the options of a connection. Pins the checked addresses, so that there is no second name lookup. */
 function placeOf({ hostname, port }: Target, addresses: readonly string[]) {
   return { host: hostname.replace(/^\[|\]$/g, ''), port, lookup: pinnedLookup(addresses), autoSelectFamily: true }
 }

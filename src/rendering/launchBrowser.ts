@@ -57,7 +57,7 @@ const dataKilobytesMax = 1_536 * 1024
 // of the service.
 const pipeArguments = ['--remote-debugging-pipe']
 
-/** Throws a `Fault` with the browser's last output if the start fails. */
+/** Starts a browser and connects to it. Throws a `Fault` with the browser's last output if the start fails. */
 export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOptions): Promise<LaunchedBrowser> {
   const home = await createBrowserHome()
   try {
@@ -89,8 +89,9 @@ export async function launchBrowser(recipe: Recipe, options: BrowserLaunchOption
 }
 
 /**
- * A shell sets the memory limit and replaces itself with the browser, so that no shell process remains. If the service
- * runs as root, the shell starts the browser through `setpriv` as an unprivileged user.
+ * Returns the command that starts the browser. A shell sets the memory limit and replaces itself with the browser, so
+ * that no shell process remains. If the service runs as root, the shell starts the browser through `setpriv` as an
+ * unprivileged user.
  */
 async function commandFor({ chromium, mode }: Recipe, home: string, guardArguments: readonly string[]) {
   const profile = join(home, 'profile')

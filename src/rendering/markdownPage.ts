@@ -26,7 +26,7 @@ img { max-width: 100% }
 
 let converter: Promise<string> | undefined
 
-/** The shell must have been loaded. */
+/** Shows the Markdown in the page, which must have loaded the shell. */
 export async function showMarkdown(world: PageWorld, markdown: string): Promise<void> {
   converter ??= readConverter()
   if ((await world.run(await converter, markdown)) !== true)

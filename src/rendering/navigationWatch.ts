@@ -50,7 +50,10 @@ export function watchNavigation(page: Page, proxy: EgressProxy) {
   }
 }
 
-/** Ends the payment, because another attempt would fetch as much. */
+/**
+ * Returns the failure of a page that exceeds the byte limit. It ends the payment, because another attempt would fetch
+ * as much.
+ */
 export function tooLarge(cause?: unknown): RenderFailure {
   return new RenderFailure('too_large', 'the page fetches more than 64 MiB', { cause, endsPayment: true })
 }

@@ -37,7 +37,10 @@ function placesIn(directory: string) {
 
 const packageJson = z.object({ version: z.string() })
 
-/** Includes the version of the fonts, because one directory contains the browser and its fonts. */
+/**
+ * Returns the version of the unpacked files. It includes the version of the fonts, because one directory contains the
+ * browser and its fonts.
+ */
 async function packageVersion(): Promise<string> {
   // The package does not export its package.json, which is one folder above the entry point's folder.
   const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
@@ -47,8 +50,9 @@ async function packageVersion(): Promise<string> {
 }
 
 /**
- * Only this user may write the folder: the package itself would use any content of /tmp/chromium, whatever its version
- * and owner. If another user owns a folder of that name, a new folder is created.
+ * Returns the folder of the unpacked browser. Only this user may write the folder: the package itself would use any
+ * content of /tmp/chromium, whatever its version and owner. If another user owns a folder of that name, a new folder is
+ * created.
  */
 async function unpackedDirectory(version: string, signal: AbortSignal): Promise<string> {
   const uid = process.getuid?.() ?? 0
@@ -79,8 +83,9 @@ async function unpackedDirectory(version: string, signal: AbortSignal): Promise<
 }
 
 /**
- * Never uses /tmp, which Docker and hardened hosts mount noexec. If the service runs as root, the browser runs as
- * `nobody` (`launchBrowser.ts`), so `nobody` must be able to enter the folder.
+ * Returns a folder from which programs may run. Never uses /tmp, which Docker and hardened hosts mount noexec. If the
+ * service runs as root, the browser runs as `nobody` (`launchBrowser.ts`), so `nobody` must be able to enter the
+ * folder.
  */
 async function executableDirectory(uid: number): Promise<string> {
   const candidates = [uid === 0 ? rootDirectory : join(homedir(), '.cache', 'tollbook'), '/var/tmp']

@@ -39,7 +39,10 @@ const packageJson = z.object({ version: z.string() })
 const require = createRequire(import.meta.url)
 const readableByAll = 0o755
 
-/** Searches the folders itself, because `require.resolve` fails for packages that do not export package.json. */
+/**
+ * Returns the folder of a package. Searches the folders itself, because `require.resolve` fails for packages that do
+ * not export package.json.
+ */
 function folderOf(name: string): string {
   const found = (require.resolve.paths(name) ?? [])
     .map((folder) => join(folder, name))
@@ -50,7 +53,7 @@ function folderOf(name: string): string {
 // Increase this number when you change the configuration.
 const configurationVersion = 2
 
-/** If the version changes, the browser is unpacked again. */
+/** Returns the version of the fonts. If it changes, the browser is unpacked again. */
 export async function fontsVersion(): Promise<string> {
   const texts = await Promise.all(
     fontPackages.map(({ name }) => readFile(join(folderOf(name), 'package.json'), 'utf8')),
@@ -91,7 +94,10 @@ const replaced: readonly (readonly [asked: string, given: string])[] = [
   ['Courier', monospace],
 ]
 
-/** Writes a new file, because the file in the package lists folders that do not exist on this machine. */
+/**
+ * Returns the font configuration. A new file is written, because the file in the package lists folders that do not
+ * exist on this machine.
+ */
 function configurationOf(directory: string): string {
   const folders = [
     join(directory, 'fonts', 'fonts'),
@@ -110,7 +116,10 @@ ${replaced.map(([asked, given]) => replacementOf(asked, given)).join('\n')}
 `
 }
 
-/** With `same`, the substitute counts as the requested family. Without it, the browser uses its default font. */
+/**
+ * Returns a rule with the substitutes of a family. With `same`, the substitute counts as the requested family. Without
+ * it, the browser uses its default font.
+ */
 function aliasOf(asked: string, given: readonly string[]): string {
   const families = given.map((family) => `<family>${family}</family>`).join('')
   return `  <alias binding="same"><family>${asked}</family><accept>${families}</accept></alias>`

@@ -12,7 +12,7 @@ export interface EgressOptions {
   readonly limits?: EgressLimits
 }
 
-/** The browser has no network access except one proxy per job, which checks every target. */
+/** Opens the network access of the browser. It has no access except one proxy per job, which checks every target. */
 export function openEgress({ allowHosts, denyHosts, rules = {}, limits }: EgressOptions): Egress {
   const all = { ...webRules(allowHosts, denyHosts), ...rules }
   return { allowHosts, browserArguments: guardArguments, open: () => openEgressProxy(all, limits), guardPage }

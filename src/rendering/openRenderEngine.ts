@@ -25,7 +25,7 @@ export interface EngineLimits {
 
 const limitsDefault: EngineLimits = { loadTimeoutMs: 12_000, jobsPerBrowserMax: 200 }
 
-/** Throws if CHROMIUM_PATH is wrong. `whyUnavailable` reports every other missing requirement. */
+/** Opens the engine. Throws if CHROMIUM_PATH is wrong. `whyUnavailable` reports every other missing requirement. */
 export async function openRenderEngine(deps: RenderEngineDeps): Promise<RenderEngine> {
   await checkChromiumPath(deps.chromiumPath)
   const limits = { ...limitsDefault, ...deps.limits }

@@ -51,7 +51,7 @@ interface WorkerState extends RenderWorkerDeps {
 
 const isStarting = 'the browser is being started; try again in a few seconds'
 
-/** Throws if CHROMIUM_PATH is wrong. The worker is restarted when it ends. */
+/** Opens an engine in a worker process, which is restarted when it ends. Throws if CHROMIUM_PATH is wrong. */
 export async function openRenderWorker(deps: RenderWorkerDeps): Promise<RenderEngine> {
   await checkChromiumPath(deps.config.chromiumPath)
   const worker: WorkerState = {
@@ -99,7 +99,10 @@ function start(worker: WorkerState): void {
   child.once('exit', (code, signal) => ended(worker, child, `${signal ?? code}${lastWords()}`))
 }
 
-/** Undefined if the process cannot be created: a later attempt then keeps the user of the service. */
+/**
+ * Starts the worker process. Undefined if the process cannot be created: a later attempt then keeps the user of the
+ * service.
+ */
 function forkWorker(worker: WorkerState): ChildProcess | undefined {
   try {
     return fork(entry, [JSON.stringify(worker.config)], forkOptions(worker))
@@ -130,7 +133,10 @@ function forkOptions({ dropsRoot }: WorkerState): ForkOptions {
   }
 }
 
-/** Runs once for each worker, although some processes emit both `error` and `exit`. A failed start emits `error`. */
+/**
+ * Handles the end of a worker. Runs once for each worker, although some processes emit both `error` and `exit`. A
+ * failed start emits `error`.
+ */
 function ended(worker: WorkerState, child: ChildProcess | undefined, how: string): void {
   if (worker.child !== child) return
   worker.child = undefined

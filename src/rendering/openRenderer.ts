@@ -36,7 +36,7 @@ const queuePerPlaceMax = 50
 // Stalled pages are bounded, because such a page has given its place to another job but stays open and uses memory.
 const stalledPerPlaceMax = 4
 
-/** Payers and sites take turns, and a payment buys limited browser time. */
+/** Opens the renderer. Payers and sites take turns, and a payment buys limited browser time. */
 export async function openRenderer(deps: RendererDeps): Promise<Renderer> {
   const { clock, allowHosts, concurrency, paymentTimeMs = paymentTimeMsDefault } = deps
   if (concurrency === 0) return { ...switchedOff, allowHosts }
@@ -123,8 +123,8 @@ function outcomeOf(error: unknown): TurnOutcome {
 }
 
 /**
- * Subdomains count as one site, because their owner can create any number of them. Content that the caller sends counts
- * for the payer.
+ * Returns the site of a job. Subdomains count as one site, because their owner can create any number of them. Content
+ * that the caller sends counts for the payer.
  */
 function siteOf(work: RenderWork, { payer }: Buyer): string {
   const page = work.kind === 'pdf' ? work.order.page : work.order

@@ -13,7 +13,10 @@ const neverEnding = new Set(['eventsource', 'websocket', 'ping', 'preflight', 'c
 // Maximum of tracked requests, because a page can start any number.
 const trackedMax = 2_000
 
-/** Ignores requests that never end by design, such as event streams, because with them no page would become quiet. */
+/**
+ * Tracks the pending requests of a page. Ignores requests that never end by design, such as event streams, because with
+ * them no page would become quiet.
+ */
 export function trackRequests(page: Page) {
   const pending = new Map<HTTPRequest, PendingRequest>()
   let started = 0
@@ -30,7 +33,7 @@ export function trackRequests(page: Page) {
 
 const shownUrlLengthMax = 200
 
-/** Shows one request as an example, because a page can have hundreds. */
+/** Describes the pending requests. Shows one request as an example, because a page can have hundreds. */
 export function describePending(pending: readonly PendingRequest[]): string {
   const [first] = pending
   if (first === undefined) return 'no request was pending'

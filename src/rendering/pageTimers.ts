@@ -11,7 +11,10 @@ const setMsMax = 5_000
 // Timers that are set later than this after loading belong to clocks, carousels and polls, which never end.
 const setAfterLoadMsMax = 1_000
 
-/** A page looks quiet until a timer shows its content. Call this before the page is loaded. */
+/**
+ * Watches the timers of a page, because a page looks quiet until a timer shows its content. Call this before the page
+ * is loaded.
+ */
 export async function watchTimers(page: Page) {
   // Each JavaScript world has a separate `setTimeout`, so a script in the page's own world answers an event.
   const question = `tollbook-${randomToken()}`

@@ -3,11 +3,14 @@ import type { Json } from '@tollbook/core/canonicalJson'
 
 export type PageWorld = Awaited<ReturnType<typeof openPageWorld>>
 
-/** Uses an isolated JavaScript world, in which the page cannot see or replace the functions of these scripts. */
+/** Opens an isolated JavaScript world, in which the page cannot see or replace the functions of these scripts. */
 export async function openPageWorld(page: Page) {
   const session = await page.createCDPSession()
   return {
-    /** Values are passed as JSON. Undefined if the document was replaced or the function threw. */
+    /**
+     * Runs a function in the page. Values are passed as JSON. Undefined if the document was replaced or the function
+     * threw.
+     */
     async run(functionSource: string, ...values: readonly Json[]): Promise<unknown> {
       const expression = `(${functionSource})(${values.map((value) => JSON.stringify(value)).join(', ')})`
       try {

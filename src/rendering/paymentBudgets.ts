@@ -7,7 +7,7 @@ export type PaymentBudgets = ReturnType<typeof createPaymentBudgets>
 const paymentsMax = 10_000
 const leastMs = 1_000
 
-/** Memory is bounded, and a restart renews all budgets. */
+/** Creates the time budgets of payments. Memory is bounded, and a restart renews all budgets. */
 export function createPaymentBudgets(paymentTimeMs: number) {
   const spent = new LRUCache<string, number>({ max: paymentsMax })
   const spentMs = (payment: string) => spent.get(payment) ?? 0

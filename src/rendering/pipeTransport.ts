@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { ConnectionTransport } from 'puppeteer'
 import type { BrowserProcess } from './browserProcess.ts'
 
-/** Each message is a JSON text that ends with a zero byte. */
+/** Creates a transport over the pipes of a browser. Each message is a JSON text that ends with a zero byte. */
 export function createPipeTransport({
   commands,
   answers,
@@ -26,7 +26,10 @@ export function createPipeTransport({
   return transport
 }
 
-/** Keeps the chunks of an unfinished message in a list, because a screenshot is one message of several megabytes. */
+/**
+ * Returns a function that splits bytes into messages. Keeps the chunks of an unfinished message in a list, because a
+ * screenshot is one message of several megabytes.
+ */
 function splitMessages(): (bytes: Buffer) => readonly string[] {
   let unfinished: Buffer[] = []
   return (bytes) => {

@@ -4,7 +4,7 @@ import type { RenderTask } from './renderTask.ts'
 
 const localeDefault = 'en-US'
 
-/** Call this before the page is loaded, because the page can observe these settings. */
+/** Applies the settings of an order. Call this before the page is loaded, because the page can observe these settings. */
 export async function preparePage(page: Page, { page: target, viewport, options }: RenderTask): Promise<void> {
   page.on('dialog', (dialog) => void dialog.dismiss().catch(() => undefined))
   page.on('popup', (popup) => void popup?.close().catch(() => undefined))
@@ -20,12 +20,12 @@ export async function preparePage(page: Page, { page: target, viewport, options 
   ])
 }
 
-/** Chromium distinguishes the case of a time zone, unlike `Intl`, which checked the order. */
+/** Returns the usual spelling of a time zone. Chromium distinguishes its case, unlike `Intl`, which checked the order. */
 function properlySpelled(timeZone: string): string {
   return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
 }
 
-/** `navigator.language` follows the accepted languages, and `Intl` the locale. */
+/** Sets the language of the page. `navigator.language` follows the accepted languages, and `Intl` the locale. */
 async function setLocale(page: Page, locale: string): Promise<void> {
   const session = await page.createCDPSession()
   const userAgent = await page.browser().userAgent()

@@ -113,7 +113,10 @@ function resultOf(page: Page, { httpStatus, missingGlyphs }: Visit) {
   }
 }
 
-/** If a known cause has ended the job, that cause is reported instead of the browser's error. */
+/**
+ * Returns the failure of a job. If a known cause has ended the job, that cause is reported instead of the browser's
+ * error.
+ */
 function asFailure(
   error: unknown,
   { proxy, signal, browser }: Pick<GuardedJob, 'proxy' | 'signal'> & { readonly browser: Browser },

@@ -48,8 +48,8 @@ const runningWeightMs = 70_000
 const stalledOfCustomerMsMax = 5_000
 
 /**
- * The next job is the one whose payer and site use the browser least (decision 0008). Jobs with equal use keep their
- * order of arrival.
+ * Creates the queue. The next job is the one whose payer and site use the browser least (decision 0008). Jobs with
+ * equal use keep their order of arrival.
  */
 export function createRenderQueue(deps: RenderQueueDeps) {
   const state: QueueState = { ...deps, running: new Set(), waiting: [], record: createRenderRecord(deps.clock) }
@@ -63,7 +63,7 @@ export function createRenderQueue(deps: RenderQueueDeps) {
       const use = useOf(state, { payer, site: payer })
       return state.waiting.filter((job) => useOf(state, job) <= use).length
     },
-    /** Resolves to `full` or `aborted` if the job gets no turn. */
+    /** Waits for the turn of a job. Resolves to `full` or `aborted` if the job gets no turn. */
     enter: (job: QueuedJob) => enter(state, job),
   }
 }

@@ -35,7 +35,7 @@ export function createRenderRecord(clock: Pick<Clock, 'monotonicMs'>) {
   const losses = new LRUCache<string, number>({ ...bounds, ttl: hourMs })
   const isSuspect = (key: string): boolean => (losses.get(key) ?? 0) > lossesMax
   return {
-    /** Running jobs are not included. */
+    /** Returns the use of payer and site in milliseconds, without their running jobs. */
     useOf(user: BrowserUser): number {
       const wasted = keysOf(user).reduce((sum, key) => sum + (wastedMs.get(key) ?? 0), 0)
       return wasted + (customers.has(user.payer) ? 0 : strangerMs)

@@ -17,7 +17,7 @@ const passesMax = 3
 const scrollPauseMs = 20
 const scrollTimeoutMs = 2_000
 
-/** Lets lazy content load. `missing` is undefined if the page had nothing to scroll. */
+/** Scrolls through the page, so that lazy content loads. `missing` is undefined if the page had nothing to scroll. */
 export async function scrollThrough(world: PageWorld, scroll: SettlingScroll) {
   const area = (await world.run(hasScrollArea)) === true ? [scrollArea] : []
   if ((await world.run(isTall)) !== true) return { missing: undefined, unseen: area }

@@ -25,7 +25,10 @@ export interface VisitDeps {
 // Time for a page to become ready after its pending requests were ended.
 const finishTimeoutMs = 3_000
 
-/** Throws if the browser shows an error page or the proxy refused an address. */
+/**
+ * Visits the page, and waits until it has settled. Throws if the browser shows an error page or the proxy refused an
+ * address.
+ */
 export async function visitPage(page: Page, task: RenderTask, deps: VisitDeps): Promise<Visit> {
   await preparePage(page, task)
   const watch = watchNavigation(page, deps.proxy)
@@ -103,7 +106,7 @@ interface Arrival extends WatchedVisit {
   readonly world: PageWorld
 }
 
-/** Undefined for a page that the caller sent. */
+/** Loads the page, and returns its HTTP status. Undefined for a page that the caller sent. */
 async function arrive(
   page: Page,
   { page: target, options }: RenderTask,
@@ -152,7 +155,10 @@ function statusOf(response: HTTPResponse | null): number | undefined {
 // The browser itself refuses a port of another service, a redirect to another scheme, and a forbidden scheme.
 const refusedByBrowser = new Set(['ERR_UNSAFE_PORT', 'ERR_UNSAFE_REDIRECT', 'ERR_BLOCKED_BY_CLIENT'])
 
-/** The message contains at most the browser's error code, which is precise enough. */
+/**
+ * Returns the failure of a page that did not load. The message contains at most the browser's error code, which is
+ * precise enough.
+ */
 function noPage(error: unknown): RenderFailure {
   const code = /net::(ERR_[A-Z0-9_]+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? ''
   if (refusedByBrowser.has(code)) return new RenderFailure('forbidden', forbiddenMessage, { cause: error })

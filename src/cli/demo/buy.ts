@@ -31,7 +31,7 @@ export type PurchaseOutcome =
   /** The payment was made, but nothing was delivered. The payment stays valid for this endpoint, so it counts as spent. */
   | { readonly kind: 'not delivered'; readonly why: string; readonly spent: DemoSpending }
 
-/** The demo buys with the arguments that a user of `tollbook pay` would type. */
+/** Returns the order of a purchase, with the arguments that a user of `tollbook pay` would type. */
 export function payOrderOf({ local }: DemoDeps, { target, body }: DemoOrder): Promise<PayOrder> {
   const json = body === undefined ? {} : { json: JSON.stringify(body) }
   const options = { 'max-usd': '0.10', form: 'bound', ...json }

@@ -30,7 +30,7 @@ const svgJson = z.object({
   svg: z.object({ '@_width': z.coerce.number(), '@_height': z.coerce.number(), path: z.array(z.unknown()) }),
 })
 
-/** Undefined if the PNG in the data URI contains no QR code. */
+/** Reads the QR code in a data URI. Undefined if the PNG contains no QR code. */
 export function decodeQr(dataUri: string): string | undefined {
   const { data, width, height } = PNG.sync.read(Buffer.from(dataUri.replace('data:image/png;base64,', ''), 'base64'))
   return jsQR.default(Uint8ClampedArray.from(data), width, height)?.data

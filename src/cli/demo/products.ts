@@ -9,7 +9,10 @@ import { type DemoDeps, expectThat, type DemoSpending } from './demoDeps.ts'
 // Page for screenshots without samples: the renderer refuses pages of this machine.
 const publicPage = 'https://example.com/'
 
-/** If all providers are samples, each purchase must succeed. With real providers, a purchase may fail. */
+/**
+ * Buys each product. If all providers are samples, each purchase must succeed. With real providers, a purchase may
+ * fail.
+ */
 export async function showProducts(deps: DemoDeps): Promise<readonly DemoSpending[]> {
   deps.say('6. The other products, each paid for and checked:')
   const spent: DemoSpending[] = []
@@ -38,7 +41,7 @@ export async function showProducts(deps: DemoDeps): Promise<readonly DemoSpendin
 const patienceTries = 15
 const patienceMs = 1_000
 
-/** Retries only if samples are used, because every product then becomes available. */
+/** Buys a product. Retries only if samples are used, because every product then becomes available. */
 async function buyPatiently(deps: DemoDeps, order: DemoOrder): Promise<PurchaseOutcome> {
   const triesMax = deps.local.sampleUpstreams ? patienceTries : 1
   for (let tried = 1; ; tried++) {

@@ -40,7 +40,7 @@ export interface Gift extends GiftOrder {
   readonly signatures: readonly string[]
 }
 
-/** A local chain serves WebSocket on the port of its RPC URL. */
+/** Returns the WebSocket URL of a local chain, which uses the port of its RPC URL. */
 export function webSocketUrl(rpcUrl: string): string {
   return rpcUrl.replace(/^http/, 'ws')
 }
@@ -49,7 +49,10 @@ export function connectLocalChain(rpcUrl: string): Connection {
   return new Connection(rpcUrl, { commitment: 'confirmed', wsEndpoint: webSocketUrl(rpcUrl) })
 }
 
-/** Throws a `UsageProblem` if the chain is not on this machine or the order is invalid. */
+/**
+ * Gives tokens and SOL to a wallet. Throws a `UsageProblem` if the chain is not on this machine or the order is
+ * invalid.
+ */
 export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift> {
   const { rpcUrl } = bank
   if (!isOnThisMachine(rpcUrl))
@@ -75,7 +78,7 @@ export async function giveFunds(bank: Bank, order: GiftOrder): Promise<Gift> {
   }
 }
 
-/** Accepts loopback, and names without a dot, which are containers in the same Docker network. */
+/** True for loopback, and for names without a dot, which are containers in the same Docker network. */
 export function isOnThisMachine(rpcUrl: string): boolean {
   const url = URL.parse(rpcUrl)
   return url !== null && (isLoopback(url) || /^[a-z][a-z0-9-]*$/.test(url.hostname))

@@ -25,7 +25,10 @@ export const enterableFolder = 0o711
 const privateFolder = 0o700
 const privateFile = 0o600
 
-/** Each key is created on first use and read afterwards, so that a later start has the same wallets. */
+/**
+ * Opens the home folder. Each key is created on first use and read afterwards, so that a later start has the same
+ * wallets.
+ */
 export async function openHome(folder: string) {
   const path = resolve(folder)
   const keys = join(path, 'keys')

@@ -79,7 +79,7 @@ interface Approval {
   readonly mint: PublicKey
 }
 
-/** Does nothing if the delegate is already approved, for example by an earlier start. */
+/** Approves the delegate. Does nothing if it is already approved, for example by an earlier start. */
 async function approve(connection: Connection, { delegate, owner, mint }: Approval): Promise<void> {
   const account = getAssociatedTokenAddressSync(mint, owner.publicKey)
   const known = await getAccount(connection, account)

@@ -44,8 +44,8 @@ interface LocalSamples extends Pick<Config, 'products'> {
 }
 
 /**
- * Stores the database, the chain and the keys in the home, and a later start uses them again. `config` contains none of
- * the operator's variables (config/startMode.ts).
+ * Starts local mode. Stores the database, the chain and the keys in the home, and a later start uses them again.
+ * `config` contains none of the operator's variables (config/startMode.ts).
  */
 export async function startLocalMode(config: Config, options: LocalModeOptions) {
   // A failed start closes every part that it has opened, because their processes would otherwise continue.

@@ -39,7 +39,10 @@ export async function provisionService(options: ServiceProvision): Promise<void>
   await home.writeLocalJson({ baseUrl, ...facts, tokenMint, paymentWallet, receiptKey: publicKey })
 }
 
-/** A service that now has its own chain must not continue with the receipt key of a demonstration. */
+/**
+ * Removes the file of variables. A service that now has its own chain must not continue with the receipt key of a
+ * demonstration.
+ */
 export async function withdrawProvision(envFile: string): Promise<void> {
   await rm(envFile, { force: true })
 }

@@ -49,7 +49,10 @@ interface Unexposed {
   readonly exposedBaseUnits: bigint
 }
 
-/** The two accounts are a memorandum of possible losses and never hold tokens. */
+/**
+ * Returns the posting that ends an exposure. The two accounts are a memorandum of possible losses and never hold
+ * tokens.
+ */
 export function unexposed({ mint, exposedBaseUnits }: Unexposed): readonly Posting[] {
   assert(exposedBaseUnits >= 0n, 'no less than nothing is exposed')
   return [{ debit: accounts.exposedContra, credit: accounts.exposed, mint, amountBaseUnits: exposedBaseUnits }]

@@ -23,7 +23,7 @@ type EventSchema<Event extends AnyEvent> = z.ZodType<Event> & {
   readonly shape: { readonly kind: { readonly value: Event['kind'] } }
 }
 
-/** A negative amount fails an assertion here, and not in a later append. */
+/** Defines an event. A negative amount fails an assertion here, and not in a later append. */
 export function defineEvent<Event extends AnyEvent>(
   schema: EventSchema<Event>,
   postings: (event: NoInfer<Event>) => readonly Posting[] = () => [],
@@ -31,7 +31,7 @@ export function defineEvent<Event extends AnyEvent>(
   return { kind: schema.shape.kind.value, schema, postings: (event) => checkPostings(postings(event)) }
 }
 
-/** Drops postings of zero, because a small share of a small price rounds to zero. */
+/** Checks the postings. Drops postings of zero, because a small share of a small price rounds to zero. */
 function checkPostings(postings: readonly Posting[]): readonly Posting[] {
   for (const { debit, credit, amountBaseUnits } of postings) {
     assert(amountBaseUnits >= 0n, 'a posting moves a positive amount; the direction is in its accounts')

@@ -36,7 +36,10 @@ interface OfTab {
   readonly mint: string
 }
 
-/** Nothing is earned or burned until a request spends the deposit, because a burn cannot be returned. */
+/**
+ * Returns the posting of a deposit. Nothing is earned or burned until a request spends the deposit, because a burn
+ * cannot be returned.
+ */
 function deposited({ tab: id, mint, depositBaseUnits }: OfTab & { readonly depositBaseUnits: bigint }) {
   return [{ debit: accounts.unearned, credit: prepaidOn(id), mint, amountBaseUnits: depositBaseUnits }]
 }

@@ -14,7 +14,10 @@ export function newArtifactName(contentType: ArtifactType, expiresAtMs: number):
   return `${randomToken()}-${Math.ceil(expiresAtMs / 1000).toString(36)}.${contentType.replace(/^.*\//, '')}`
 }
 
-/** Undefined unless the text has the exact form of a generated name, so a parsed name never contains a path. */
+/**
+ * Reads the type and the expiry in a name. Undefined unless the text has the exact form of a generated name, so a
+ * parsed name never contains a path.
+ */
 export function readArtifactName(name: string) {
   const match = pattern.exec(name)
   if (match === null) return undefined

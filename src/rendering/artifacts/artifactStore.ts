@@ -56,8 +56,8 @@ export const artifactBytesMax = 32 * 1024 * 1024
 const reserveBytes = 8 * artifactBytesMax
 
 /**
- * `keep` throws a `Fault` if the storage fails. `whyUnavailable` then returns a reason until `recover` finds that the
- * storage works again.
+ * Creates the store. `keep` throws a `Fault` if the storage fails. `whyUnavailable` then returns a reason until
+ * `recover` finds that the storage works again.
  */
 export function createArtifactStore(deps: ArtifactStoreDeps) {
   const { clock, log, storage, ttlMs, totalBytesMax } = deps
@@ -67,7 +67,10 @@ export function createArtifactStore(deps: ArtifactStoreDeps) {
   // Counted by each sweep, and estimated in between, because other instances store files too.
   let totalBytes = 0
   return {
-    /** Undefined while results can be stored. Only orders that are paid already may use the reserve. */
+    /**
+     * Returns why results cannot be stored. Undefined while they can. Only orders that are paid already may use the
+     * reserve.
+     */
     whyUnavailable({ isPaid }: { readonly isPaid: boolean } = { isPaid: false }): string | undefined {
       if (totalBytes > totalBytesMax + (isPaid ? reserveBytes : 0))
         return 'the storage of results is full until some of them expire'
@@ -90,7 +93,7 @@ export function createArtifactStore(deps: ArtifactStoreDeps) {
       }
       return { name, expiresAt: isoTime(expiresAtMs) }
     },
-    /** Undefined if the name is unknown or has expired. Throws a `Fault` if the storage fails. */
+    /** Finds an artifact. Undefined if the name is unknown or has expired. Throws a `Fault` if the storage fails. */
     async find(name: string): Promise<FoundArtifact | undefined> {
       const read = readArtifactName(name)
       if (read === undefined || read.expiresAtMs <= clock.nowMs()) return undefined
@@ -110,7 +113,7 @@ export function createArtifactStore(deps: ArtifactStoreDeps) {
       }
       totalBytes = countedBytes
     },
-    /** Does nothing if no write has failed. */
+    /** Tests whether the storage works again. Does nothing if no write has failed. */
     async recover(): Promise<void> {
       if (failedBytes === undefined) return
       const bytes = new Uint8Array(failedBytes)

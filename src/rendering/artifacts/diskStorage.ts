@@ -14,7 +14,7 @@ export interface DiskStorageOptions {
   readonly nowMs: () => number
 }
 
-/** Several instances may use the same folder on a shared file system. */
+/** Opens a storage in a folder. Several instances may use the same folder on a shared file system. */
 export async function openDiskStorage({ directory, nowMs }: DiskStorageOptions): Promise<ArtifactStorage> {
   await createFolder(directory, 'ARTIFACT_DIR')
   const fileOf = (name: string): string => join(directory, name)

@@ -29,7 +29,7 @@ const pageMax = 1_000
 // Bounds a sweep to ten million objects. A later sweep lists the rest, after some objects have been removed.
 const pagesMax = 10_000
 
-/** Callers reach the bucket only through the service. */
+/** Opens a storage in a bucket, which callers reach only through the service. */
 export function openS3Storage(options: S3StorageOptions): ArtifactStorage & { close(): void } {
   const { bucket: Bucket, region, endpoint, accessKeyId, secretAccessKey } = options
   const client = new S3Client({

@@ -8,7 +8,8 @@ export type JournalFormat = 'beancount' | 'hledger'
  *     Liabilities:Share:provider           beancount  Liabilities:Share:Provider
  *     Expenses:Burned:/api/data/crypto     beancount  Expenses:Burned:Api-data-crypto
  *
- * For hledger, a name changes only if the open part has a character with a meaning in a journal, or `-U`.
+ * For hledger, a name changes only if the open part contains `-U` or a character other than ASCII letters, digits, `/`,
+ * `.`, `_` and `-`.
  */
 export function journalAccount(account: string, format: JournalFormat): string {
   const [, kind = account, open] = splitAccount.exec(account) ?? []
