@@ -17,8 +17,8 @@ export interface Watched {
 const everyMs = 5_000
 
 /**
- * Starts a watch. Resolves after the first check, so that nothing is sold before it. A check that throws leaves the
- * last verdict unchanged.
+ * Repeats a check. Resolves after the first one, so that nothing is sold before it. A check that throws leaves the last
+ * verdict unchanged.
  */
 export async function startWatch(deps: RepeatDeps, { name, event, find }: Watched): Promise<Watch> {
   let problem: string | undefined

@@ -67,10 +67,7 @@ export function createArtifactStore(deps: ArtifactStoreDeps) {
   // Counted by each sweep, and estimated in between, because other instances store files too.
   let totalBytes = 0
   return {
-    /**
-     * Returns why results cannot be stored. Undefined while they can. Only orders that are paid already may use the
-     * reserve.
-     */
+    /** Undefined while results can be stored. Only orders that are paid already may use the reserve. */
     whyUnavailable({ isPaid }: { readonly isPaid: boolean } = { isPaid: false }): string | undefined {
       if (totalBytes > totalBytesMax + (isPaid ? reserveBytes : 0))
         return 'the storage of results is full until some of them expire'
