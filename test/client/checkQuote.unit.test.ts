@@ -22,6 +22,11 @@ const tamperings: [string, QuoteProblemKind, (quote: QuoteBody) => unknown][] = 
     'malformed',
     (body) => withQuote(body, { transferWithFeeBaseUnits: '18446744073709551616' }),
   ],
+  [
+    'a transfer of all that an account can hold',
+    'transfer_fee_wrong',
+    (body) => withQuote(body, { transferWithFeeBaseUnits: '18446744073709551615' }),
+  ],
   ['an address that is none', 'malformed', (body) => ({ ...body, paymentWallet: 'someone' })],
   [
     'nothing to pay',

@@ -46,12 +46,11 @@ export async function closingRange(
   const checkpoint = newest === undefined ? undefined : readCheckpoint(newest.note)
   const sealedUpto = checkpoint?.size ?? 0
   const currentPosition = Math.min(rolledUpto, sealedUpto)
+  const isFinalAt = (closeMs: number) => nowMs >= closeMs + clockToleranceMs
   const cut = async (closeMs: number) =>
-    nowMs < closeMs + clockToleranceMs
-      ? currentPosition
-      : lastPositionOf(snapshot, { kind: 'moment', ms: closeMs }, headPosition)
+    isFinalAt(closeMs) ? lastPositionOf(snapshot, { kind: 'moment', ms: closeMs }, headPosition) : currentPosition
   const closesAtMs = closeOf(month)
-  const isFinal = nowMs >= closesAtMs + clockToleranceMs
+  const isFinal = isFinalAt(closesAtMs)
   const [opening, position] = [await cut(closeOf(previousMonth(month))), await cut(closesAtMs)]
   const required = Math.max(opening, position)
   if (rolledUpto < required)
