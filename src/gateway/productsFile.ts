@@ -44,28 +44,33 @@ export const useByValue = z.record(z.string(), useShape)
 
 /** `routePrices.ts` checks the price, because it depends on the parameters of the route. */
 export const priceShape = z
-  .strictObject({
-    usd: z
-      .union([priceText, pricesByValue], {
-        error: ({ input }) => (isPlain(input) ? priceRule : 'must be a price, or prices by value'),
-      })
-      .describe('Price of one request in US dollars, or prices by the value of the parameter that `by` names.'),
-    by: pointerText.optional().describe('JSON pointer of the parameter whose value decides the price, such as /model.'),
-    otherwise: priceText.optional().describe('Price for values that `usd` does not list.'),
-    per: pointerText
-      .optional()
-      .describe('JSON pointer of a quantity: an integer, or an array whose items count. `usd` is the price of one.'),
-    min: z.int().positive().optional().describe('Smallest quantity. Default: the minimum of the parameter.'),
-    max: z.int().positive().optional().describe('Largest quantity. Default: the maximum of the parameter.'),
-    // Checked later by `usePrice.ts`, whose messages name the wrong member. The messages of a union would not.
-    use: z
-      .unknown()
-      .optional()
-      .meta({
-        ...jsonSchemaOf(z.union([useShape, useByValue])),
-        description: 'Price by use for tabs, at most `usd`; with `by`, for each value.',
-      }),
-  })
+  .strictObject(
+    {
+      usd: z
+        .union([priceText, pricesByValue], {
+          error: ({ input }) => (isPlain(input) ? priceRule : 'must be a price, or prices by value'),
+        })
+        .describe('Price of one request in US dollars, or prices by the value of the parameter that `by` names.'),
+      by: pointerText
+        .optional()
+        .describe('JSON pointer of the parameter whose value decides the price, such as /model.'),
+      otherwise: priceText.optional().describe('Price for values that `usd` does not list.'),
+      per: pointerText
+        .optional()
+        .describe('JSON pointer of a quantity: an integer, or an array whose items count. `usd` is the price of one.'),
+      min: z.int().positive().optional().describe('Smallest quantity. Default: the minimum of the parameter.'),
+      max: z.int().positive().optional().describe('Largest quantity. Default: the maximum of the parameter.'),
+      // Checked later by `usePrice.ts`, whose messages name the wrong member. The messages of a union would not.
+      use: z
+        .unknown()
+        .optional()
+        .meta({
+          ...jsonSchemaOf(z.union([useShape, useByValue])),
+          description: 'Price by use for tabs, at most `usd`; with `by`, for each value.',
+        }),
+    },
+    { error: ({ input }) => (isPlain(input) ? 'must be a mapping such as { usd: "0.01" }' : undefined) },
+  )
   .describe('Price of a request.')
 
 const isPlain = (value: unknown) => typeof value === 'string' || typeof value === 'number'

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { audit, type AuditOptions } from '@tollbook/audit/audit'
 import { type KnownLedger, runAuditCommand } from '../../packages/audit/src/auditCommand.ts'
@@ -223,6 +224,12 @@ describe('the command', () => {
   test('refuses a node whose URL has a password, before it is asked', async () => {
     const { code, stderr } = await run(['--chain', 'https://me:secret@node.example'])
     expect([code, stderr]).toEqual([2, '--chain: the URL must have no user name and no password\n'])
+  })
+
+  test('says that a compressed export has to be uncompressed', async () => {
+    const path = `${freshPath()}.gz`
+    await writeFile(path, gzipSync(served().exportText()))
+    expect((await run([path])).stderr).toContain('its first line is not the head; uncompress it first')
   })
 
   test('takes all lines of the keys of a service as one option', async () => {

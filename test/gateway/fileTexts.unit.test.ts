@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { durationText, forwardedName, headerName, pointerText, sizeText } from '../../src/gateway/fileTexts.ts'
 import { fillVariables, findWrittenSecrets } from '../../src/gateway/fileVariables.ts'
 import { mistakesOf } from '../../src/gateway/fileMistake.ts'
+import { priceShape } from '../../src/gateway/productsFile.ts'
 import { readTexts } from '../../src/gateway/orderTexts.ts'
 import { readYaml } from '../../src/gateway/readYaml.ts'
 
@@ -135,6 +136,10 @@ test('a value of a wrong type is not called missing, and no message is of a libr
   const { error } = headers.safeParse({ Authorization: 'x' })
   expect(mistakesOf(error ?? new z.ZodError([]), headers, [])).toMatchObject([
     { path: ['Authorization'], message: 'must be a header name in lower case' },
+  ])
+  const { error: bare } = priceShape.safeParse(0.01)
+  expect(mistakesOf(bare ?? new z.ZodError([]), priceShape, ['price'])).toMatchObject([
+    { message: 'must be a mapping such as { usd: "0.01" }' },
   ])
   expect(readYaml('f', 'a: 1\n---\nb: 2\n').syntax).toEqual([
     'f:2:1: the file has more than one document; remove the line ---',

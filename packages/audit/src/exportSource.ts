@@ -54,7 +54,10 @@ export async function openExport(path: string): Promise<ExportSource> {
   const head = exportHead.safeParse(parseLine(first.done === true ? '' : first.value))
   if (!head.success) {
     await lines.return()
-    throw new AuditFault(`${path} is not an export of a ledger: its first line is not the head`, { retryable: false })
+    const hint = path.endsWith('.gz') ? '; uncompress it first' : ''
+    throw new AuditFault(`${path} is not an export of a ledger: its first line is not the head${hint}`, {
+      retryable: false,
+    })
   }
   return {
     head: head.data,
