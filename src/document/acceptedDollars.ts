@@ -21,7 +21,7 @@ interface OpenOffers {
   readonly split: readonly SplitShare[]
 }
 
-/** A dollar that no open rail offers is omitted, because no client could pay it. */
+/** Returns the dollars that an open rail offers. Others are omitted, because no client could pay them. */
 export function acceptedDollars(dollars: readonly Dollar[], { rails, split }: OpenOffers): readonly AcceptedDollar[] {
   return dollars.flatMap((dollar): AcceptedDollar[] => {
     const { symbol, minimumMicroUsd, burn, terms } = dollar

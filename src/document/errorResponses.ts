@@ -32,7 +32,7 @@ export const errorSchemas = (): JsonObject => ({
   PaymentOffered: schemaOf(offerBody),
 })
 
-/** A response has all codes of one status, because OpenAPI permits only one response for each status. */
+/** Returns one response for each status, with all codes of the status, because OpenAPI permits only one. */
 export function errorResponses(verdicts: readonly ErrorAdvice[]): JsonObject {
   const byStatus = Map.groupBy(verdicts, ({ status }) => status)
   return Object.fromEntries(
@@ -54,7 +54,7 @@ function responseOf(status: number, verdicts: readonly ErrorAdvice[]): JsonObjec
 function paymentResponse(verdicts: readonly ErrorAdvice[]): JsonObject {
   const refusals = verdicts.filter(({ code }) => code !== 'PAYMENT_REQUIRED')
   const offers = ['PaymentRequired', 'PaymentOffered'].map((name) => refTo('schemas', name))
-  // A 402 is a quote or a refused proof, so both have an example.
+  // Give two examples, because a 402 is a quote or a refused proof.
   const used = { error: invalidPaymentReasons.already_used, code: 'INVALID_PAYMENT', reason: 'already_used' }
   const examples = { PAYMENT_REQUIRED: { value: quoteExample }, INVALID_PAYMENT: { value: used } }
   return {

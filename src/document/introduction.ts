@@ -27,7 +27,7 @@ function payingDollars(dollars: readonly AcceptedDollar[]): readonly string[] {
   return ['## Dollars', dollarsIntro, dollars.map(({ description }) => `- ${description}`).join('\n')]
 }
 
-/** `/llms.txt` and the API reference show the same steps, so write them once. */
+/** Describes the steps of a payment, which `/llms.txt` and the API reference show. */
 export function payingSteps(split: readonly SplitShare[]): string {
   const { burn = '', ...shares } = distributionOf(split)
   const owed = Object.entries(shares).map(([account, percent]) => `${percent} ${account}`)

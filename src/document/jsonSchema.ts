@@ -10,7 +10,7 @@ const jsonObject = z.record(z.string(), z.json())
 
 const written = new WeakMap<z.ZodType, JsonObject>()
 
-/** Describes the input before defaults apply, as callers send it. */
+/** Returns the JSON Schema of the input as callers send it, before defaults apply. */
 export function schemaOf(type: z.ZodType): JsonObject {
   // Cache the schemas, because the document and the pages need them repeatedly and creating them is slow.
   const known = written.get(type)

@@ -44,7 +44,10 @@ export interface BaseUrls {
   readonly linkBase: string
 }
 
-/** Uses the schemas that validate requests, so that the document shows the same rules. */
+/**
+ * Returns a function that creates the OpenAPI document. It has the schemas that validate requests, so that it shows the
+ * same rules.
+ */
 export function createOpenApi(deps: OpenApiDeps): (urls: BaseUrls) => JsonObject {
   const verdicts = verdictsOf(deps.transportStatuses)
   const products = nameEndpoints(deps.endpoints)

@@ -34,7 +34,7 @@ export function nameEndpoints<E extends Pick<Endpoint, 'path'>>(
     const words = wordsOf(endpoint.path)
     const count = (counts.get(words) ?? 0) + 1
     counts.set(words, count)
-    // No other words have an underscore.
+    // No name is used twice, because words have no underscore.
     return { ...endpoint, documentName: count === 1 ? words : `${words}_${count}` }
   })
 }

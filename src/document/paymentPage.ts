@@ -140,7 +140,7 @@ const answerSection = html`<section class="panel" id="answer" aria-labelledby="a
 const testWallet = html`<button type="button" class="main" id="test-wallet">Pay with a test wallet</button>
   <p class="muted">Local mode: the page makes a wallet and funds it. No real money is involved.</p>`
 
-/** Wallets in a browser use the names of the Wallet Standard, not those of CAIP-2. */
+/** Returns the name of the chain in the Wallet Standard, which wallets in a browser use instead of the CAIP-2 name. */
 function walletChain(network: string): string {
   return network === mainnet ? 'solana:mainnet' : `solana:${clusterOf(network) ?? 'localnet'}`
 }
@@ -177,7 +177,7 @@ function fieldsOf({ parameters, example, streamOnDemand }: Endpoint): Markup {
     </details>`
 }
 
-/** Escapes dots, because a dot separates the names of a path. The script decodes each name. */
+/** Escapes dots, because a dot separates the names of a path, and percent signs. The script decodes each name. */
 function escapedName(name: string): string {
   return name.replaceAll(/[%.]/g, (character) => (character === '.' ? '%2E' : '%25'))
 }

@@ -29,7 +29,7 @@ export interface PriceCatalogDeps {
 export type PriceCatalog = ReturnType<ReturnType<typeof createPriceCatalog>>
 export type CatalogProduct = PriceCatalog['products'][number]
 
-/** Reading the list creates no quotes. */
+/** Returns a function that creates the price list. It creates no quotes. */
 export function createPriceCatalog(deps: PriceCatalogDeps) {
   const { clock, searches, terms, currentPrice } = deps
   const endpoints = withTabPrices(deps.endpoints)
@@ -64,7 +64,7 @@ export function createPriceCatalog(deps: PriceCatalogDeps) {
 function productOf({ currentPrice, whyClosed }: PriceCatalogDeps, endpoint: Endpoint) {
   const { path, method, summary, variants = [], usedUnit } = endpoint
   const price = currentPrice(path)
-  // Use the same checks as for a quote, in the same order.
+  // Use the checks of a quote in their order, except `whyNoQuotes` and `whyExposed`.
   const reason =
     whyClosed() ?? endpoint.whyUnavailable() ?? (price === undefined ? 'the token has no current price' : undefined)
   return {

@@ -74,8 +74,8 @@ console.log(await answer.text())`
 }
 
 /**
- * Builds the two instructions from bytes (15: BurnChecked, 12: TransferChecked), so that the program needs only
- * `solders` and `requests`.
+ * Returns a program in Python. It builds the instructions of the token from bytes (15: BurnChecked, 12:
+ * TransferChecked), so that it needs only `solders` and `requests`.
  */
 function pythonSample(endpoint: Endpoint, { baseUrl, mint }: SampleFacts): string {
   const { method, example, priceMicroUsd, stream } = endpoint

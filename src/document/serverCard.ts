@@ -17,7 +17,10 @@ function nameOf(baseUrl: string): string {
   return `${isDomain ? hostname.split('.').reverse().join('.') : 'localhost'}/tollbook`
 }
 
-/** Returns only identity and address. The server itself returns the list of tools and prices. */
+/**
+ * Returns the card of the server, with only its identity and address. The server itself returns the list of tools and
+ * prices.
+ */
 export function serverCard(version: string, baseUrl: string, seller: Seller): Json {
   return {
     $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',

@@ -3,7 +3,7 @@ import { displayUsd } from '../pricing/priceList.ts'
 import { html, type Markup } from './markup.ts'
 import { tabsIntro } from './tabsIntro.ts'
 
-/** `root` is the path from the page to `/`. */
+/** Returns the sections of the page about tabs. `root` is the path from the page to `/`. */
 export function tabSections(
   { endpoint, mint }: { readonly endpoint: Endpoint; readonly mint: string },
   root: string,

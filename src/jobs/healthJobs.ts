@@ -12,7 +12,7 @@ export interface ServiceCheck {
   readonly name: string
   /** The problem in words for operators and callers. Undefined while the condition is met. */
   readonly problem: () => string | undefined
-  /** True: a failure stops only quotes, and payments are still served. */
+  /** True: a failure stops at most quotes, and payments are still served. */
   readonly quotesOnly?: boolean
   /** Names of checks whose failure also causes this check to fail. */
   readonly causes?: readonly string[]

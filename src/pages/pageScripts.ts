@@ -16,7 +16,7 @@ const timeoutMs = 60_000
 
 let scripts: Promise<PageScripts> | undefined
 
-/** The first call reads or bundles the scripts, because most instances never serve a page. */
+/** Returns the scripts of the pages. The first call reads or bundles them, because most instances never serve a page. */
 export function readPageScripts(): Promise<PageScripts> {
   scripts ??= readBuiltScripts().catch((error: unknown) => {
     // Let the next caller retry, because the cause may be a temporary lack of memory or processes.

@@ -6,8 +6,8 @@ import { pageHeaders } from './pageHeaders.ts'
 import { type PageName, readPageScripts } from './pageScripts.ts'
 
 /**
- * `sellerMarkup` is the seller's name as HTML, and `reports` the options of the list of reports. The page contains no
- * data: it fetches the reports with the reader's token.
+ * Creates the page of the finance reports. `sellerMarkup` is the seller's name as HTML, and `reports` the options of
+ * the list of reports. The page contains no data: it fetches the reports with the reader's token.
  */
 export async function createFinancePage(sellerMarkup: string, reports: string): Promise<readonly FreeRoute[]> {
   const files = { 'style.css': await storedFile(css, urlOf('style.css')), 'finance.js': pageScript('finance') }
@@ -19,7 +19,10 @@ export async function createFinancePage(sellerMarkup: string, reports: string): 
   ]
 }
 
-/** `sellerMarkup` is the seller's name as HTML, and `dollarsMarkup` is a note on dollars as HTML. */
+/**
+ * Creates the page of burned tokens. `sellerMarkup` is the seller's name as HTML, and `dollarsMarkup` is a note on
+ * dollars as HTML.
+ */
 export function createBurnPage(sellerMarkup: string, dollarsMarkup = ''): Promise<FreeRoute> {
   return createPage('burn', (page) =>
     page.replaceAll('Tollbook', () => sellerMarkup).replace('<!-- dollars -->', () => dollarsMarkup),
@@ -46,7 +49,7 @@ export async function createPageFiles(): Promise<FreeRoute> {
   })
 }
 
-/** The names of the files have no version, so caches must revalidate them. */
+/** Creates the route of files. Their names have no version, so caches must revalidate them. */
 function filesRoute(folder: string, files: Readonly<Record<string, StaticFile>>): FreeRoute {
   const byName = new Map(Object.entries(files))
   return { path: `/${folder}/:file`, serve: ({ segment }) => serveStaticFile(byName, segment, revalidated) }

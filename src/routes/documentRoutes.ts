@@ -86,13 +86,19 @@ export function createDocumentRoutes(deps: DocumentRouteDeps): readonly FreeRout
   ]
 }
 
-/** The text does not depend on the request, so it is rendered only when its version changes. */
+/**
+ * Returns a function that renders the text only when its version changes, because the text does not depend on the
+ * request.
+ */
 function createText(version: () => string, render: () => string): () => Promise<PublicBody> {
   const prepare = createPublicText()
   return () => prepare(version(), render)
 }
 
-/** The price of the token does not affect these documents, so a text is valid until the address changes. */
+/**
+ * Creates the routes of documents that the price of the token does not affect. Their texts are valid until the address
+ * changes.
+ */
 function createDiscoveryRoutes(
   deps: DiscoveryDeps & Pick<DocumentRouteDeps, 'address' | 'version'>,
 ): readonly FreeRoute[] {

@@ -25,7 +25,10 @@ export interface FreeRouteDeps {
   readonly mayReadMetrics: (address: string) => boolean
 }
 
-/** Requests within one second share one reading of the burn statistics. */
+/**
+ * Creates the free routes of health, token and keys. Requests within one second share one reading of the burn
+ * statistics.
+ */
 export function createFreeRoutes(deps: FreeRouteDeps): readonly FreeRoute[] {
   const { clock } = deps
   const renderStats = createPublicDocument()
@@ -92,7 +95,10 @@ function tokenPrice({ tokenPrice: read }: FreeRouteDeps): Answer {
     : envelope(200, price)
 }
 
-/** Ignores checks that stop only quotes or some products, because callers who have paid are still served. */
+/**
+ * Answers 200 if the service can serve callers who have paid, and 503 otherwise. Therefore it ignores checks that stop
+ * only quotes or some products.
+ */
 export function readiness({ checks, isDraining }: Pick<FreeRouteDeps, 'checks' | 'isDraining'>): Answer {
   const failing = checks
     .filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)

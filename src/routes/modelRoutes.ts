@@ -9,7 +9,10 @@ export interface ModelRouteDeps {
   readonly errorForm: ErrorForm
 }
 
-/** Uses the wire format of OpenAI, because its clients read the list before the first chat. */
+/**
+ * Creates the routes of the model list, in the wire format of OpenAI, because its clients read the list before the
+ * first chat.
+ */
 export function createModelRoutes({ models, errorForm }: ModelRouteDeps): readonly FreeRoute[] {
   const answer = (body: object) => Promise.resolve(jsonAnswer(200, JSON.stringify(body)))
   return [

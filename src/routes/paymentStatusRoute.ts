@@ -7,7 +7,7 @@ import { errorAnswer, invalidRequest } from '../transport/transportError.ts'
 import { privateData, unlessSilent } from './unlessSilent.ts'
 import { askForSignature, readWallet } from './walletChallenge.ts'
 
-/** Undefined if the ledger has no payment of this wallet with the signature. */
+/** Finds the state of a payment. Undefined if the ledger has no payment of this wallet with the signature. */
 export type FindPaymentStatus = (question: {
   readonly signature: string
   readonly wallet: string

@@ -11,8 +11,8 @@ export interface ReceiptRouteDeps {
 }
 
 /**
- * The header `receipt-location` of an answer that cannot contain its receipt names this route. The route is free,
- * because the answer has been paid for.
+ * Creates the route that returns the receipt of an answer that cannot contain it. The answer names the route in the
+ * header `receipt-location`. The route is free, because the answer has been paid for.
  */
 export function receiptRoute(deps: ReceiptRouteDeps): FreeRoute {
   return { path: '/api/receipts/:reference', serve: (request) => serveReceipt(deps, request) }

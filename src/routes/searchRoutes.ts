@@ -5,7 +5,7 @@ import { parseQuery } from '../transport/parseQuery.ts'
 import { problemsOf } from '../transport/readParameters.ts'
 import { invalidRequest } from '../transport/transportError.ts'
 
-/** The rate limit of all free routes applies to the searches. */
+/** Creates the routes of the searches, to which the rate limit of all free routes applies. */
 export function createSearchRoutes(searches: readonly FreeSearch[]): readonly FreeRoute[] {
   return searches.map((search) => ({ path: search.path, serve: (request) => Promise.resolve(serve(search, request)) }))
 }

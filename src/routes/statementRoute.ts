@@ -11,7 +11,7 @@ import { unavailable, unlessSilent } from './unlessSilent.ts'
 import { createUsedProofs, type UsedProofs } from './usedProofs.ts'
 import { askForSignature, readWallet } from './walletChallenge.ts'
 
-/** Undefined while the reports are behind the ledger. */
+/** Writes the statement of a wallet. Undefined while the reports are behind the ledger. */
 export type WriteStatement = (question: {
   readonly wallet: string
   readonly month: string
@@ -48,7 +48,8 @@ async function serveStatement(deps: StatementRouteDeps, used: UsedProofs, reques
   const question = { origin: deps.origin, purpose: `list the payments of ${wallet} in ${month}`, nowMs }
   const proven = readWallet({ ...question, authorization: request.header('authorization') })
   if (proven?.wallet !== wallet) return askForSignature(question, 'this wallet')
-  // Otherwise one address could fill the memory of used proofs with wallets it generates, for every wallet.
+  // Limit the lookups, because one address could otherwise fill the memory of used proofs with wallets that it
+  // generates. All wallets would then be refused.
   const limited = request.limits.limitLookups()
   if (limited !== undefined) return refusalAnswer(limited)
   if (!used.use(proven, nowMs)) return askForSignature(question, 'this wallet')

@@ -9,7 +9,10 @@ interface Silence {
   readonly error?: string
 }
 
-/** Answers a retryable 503 while the ledger or the chain does not answer. */
+/**
+ * Returns the answer of `serve`. If `serve` throws a `Fault`, for example because the ledger or the chain does not
+ * answer, returns a retryable 503.
+ */
 export async function unlessSilent(
   { log, event, error: message = 'the ledger did not answer; try again in 2 s' }: Silence,
   serve: () => Promise<FreeAnswer>,

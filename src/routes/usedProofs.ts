@@ -6,7 +6,10 @@ export type UsedProofs = ReturnType<typeof createUsedProofs>
 // Maximum number of proofs in memory. They are enough for 100 statements a second for six minutes.
 const proofsMax = 36_000
 
-/** Each instance accepts a proof once. A proof is dropped only after it expires, so a full memory refuses new proofs. */
+/**
+ * Creates the memory of used proofs. Each instance accepts a proof once. A proof is dropped only after it expires, so a
+ * full memory refuses new proofs.
+ */
 export function createUsedProofs(max = proofsMax) {
   assert(max > 0, 'a proof can be remembered')
   const used = new Map<string, number>()

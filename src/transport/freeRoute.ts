@@ -56,8 +56,8 @@ export interface HealthCheck {
   /** The problem in words for operators and callers. Undefined if the check passes. */
   problem(): string | undefined
   /**
-   * A failure stops only new quotes. The service stays ready, because callers who have paid must reach it: if all
-   * instances became unreachable at once, paid proofs could become too old.
+   * A failure stops no paid request, and at most new quotes. The service stays ready, because callers who have paid
+   * must reach it: if all instances became unreachable at once, paid proofs could become too old.
    */
   readonly quotesOnly?: boolean
   /** Checks whose failure also makes this check fail. While one of them fails, this check is muted. */

@@ -1,6 +1,6 @@
 /* Amounts arrive as base units in text. They are formatted through BigInt, and converted to numbers only for charts. */
 
-/** `1234567890` with 6 decimals becomes `1,234.56789`. */
+/** Formats an amount: `1234567890` with 6 decimals becomes `1,234.56789`. */
 export function tokensText(baseUnits: string, decimals: number): string {
   const amountBaseUnits = BigInt(baseUnits)
   const isNegative = amountBaseUnits < 0n
@@ -18,7 +18,7 @@ export function countText(count: number | string): string {
   return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** `2026-11-21T12:00:00.000Z` becomes `2026-11-21 12:00:00`. */
+/** Formats a time: `2026-11-21T12:00:00.000Z` becomes `2026-11-21 12:00:00`. */
 export function timeText(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ')
 }

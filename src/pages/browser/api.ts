@@ -1,4 +1,7 @@
-/* The reader's token is stored only for the session of this browser tab, and is never part of an address. */
+/*
+ * The reader's token is stored only for the session of this browser tab. The page never writes it into an address, and
+ * removes it from the fragment of one.
+ */
 
 import { defaultFetch } from '@tollbook/client/defaultFetch'
 import { readPageAddress } from './pageAddress.ts'
@@ -6,7 +9,10 @@ import { element } from './element.ts'
 
 const key = 'tollbook finance token'
 
-/** Browsers do not send a fragment to the server, so no log of the service contains the token. */
+/**
+ * Takes the token out of the fragment of the address. Browsers do not send a fragment to the server, so no log of the
+ * service contains the token.
+ */
 export function takeTokenFromFragment(): void {
   const token = new URLSearchParams(location.hash.slice(1)).get('token')
   if (token === null) return
@@ -33,7 +39,7 @@ export class Forbidden extends Error {}
 
 export type Parameters = Readonly<Record<string, string | undefined>>
 
-/** The type of the answer is not checked, because page and service are from the same release. */
+/** Reads a report. The type of the answer is not checked, because page and service are from the same release. */
 export async function read<Data>(path: string, parameters: Parameters = {}): Promise<Data> {
   return dataOf(await ask(path, parameters))
 }
@@ -44,7 +50,7 @@ export interface Decision {
   readonly reason: string
 }
 
-/** The service records the decision under the name of the token's holder. */
+/** Sends a decision, which the service records under the name of the token's holder. */
 export async function decide(decision: Decision): Promise<{ readonly position: number }> {
   const headers = { ...authorization(), 'content-type': 'application/json' }
   return dataOf(await send('api/finance/decisions', { method: 'POST', headers, body: JSON.stringify(decision) }))
@@ -55,7 +61,7 @@ export function send(address: string, init?: RequestInit): Promise<Response> {
   return defaultFetch(address, init)
 }
 
-/** Throws the message of an answer that is an error. */
+/** Returns the data of an answer. Throws its message if it is an error. */
 export async function dataOf<Data>(response: Response): Promise<Data> {
   const unreadable = () => ({ error: `the service answered ${response.status}` })
   const body: { data: Data; error: string } = await response.json().catch(unreadable)
@@ -66,8 +72,8 @@ export async function dataOf<Data>(response: Response): Promise<Data> {
 }
 
 /**
- * A plain link could not send the token, so the report is fetched and saved from memory. The file has the bytes of the
- * answer, because closing statements are signed.
+ * Saves a report as a file. A plain link could not send the token, so the report is fetched and saved from memory. The
+ * file has the bytes of the answer, because closing statements are signed.
  */
 export async function saveReport(name: string, report: string, parameters: Parameters): Promise<void> {
   const response = await ask(report, parameters)

@@ -35,7 +35,10 @@ function showRounds({ owed, confirmed, treasury }: BurnStats, tokens: TokensOf):
       : `${tokens(insidePayments)} inside payments, ${tokens(inRounds)} later by the service; the last time at ${timeText(lastRound.at)} UTC in transaction ${lastRound.signature}.`
 }
 
-/** Amounts of tokens and dollars are never added, and neither are the dollars of two mints. */
+/**
+ * Describes the promised burns. Amounts of tokens and dollars are never added, and neither are the dollars of two
+ * mints.
+ */
 function promisesText(treasury: BurnStats['treasury'], tokens: TokensOf): string {
   if (treasury === undefined) return ''
   const { promised, delivered, burned, open, sales } = treasury

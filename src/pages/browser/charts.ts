@@ -78,7 +78,10 @@ export interface NameChart {
   readonly lines: readonly { readonly name: string; readonly value: number; readonly text: string }[]
 }
 
-/** The bars are in a table with the amounts, so that readers who cannot see them have the figures. */
+/**
+ * Draws a bar for each name. The bars are in a table with the amounts, so that readers who cannot see them have the
+ * figures.
+ */
 export function drawNames(figure: HTMLElement, { columns: [name, amount], lines }: NameChart): void {
   const table = element('table', {})
   const most = Math.max(...lines.map(({ value }) => value))

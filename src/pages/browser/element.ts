@@ -45,7 +45,7 @@ export interface TableContent {
   readonly foot?: readonly Content[]
 }
 
-/** Keeps the caption of the table. The first cell of a row is its header. */
+/** Replaces the lines of the table, and keeps its caption. The first cell of a row is its header. */
 export function fillTable(table: HTMLTableElement, { columns, rows, foot }: TableContent): void {
   for (const part of [table.tHead, table.tFoot, ...table.tBodies]) part?.remove()
   const classOf = (index: number) => (columns[index]?.isNumber === true ? 'number' : '')
@@ -70,7 +70,7 @@ export function foldedTable(title: string, content: TableContent): HTMLDetailsEl
   return element('details', {}, element('summary', {}, title), scrollable(table, title))
 }
 
-/** The area of a wide table scrolls by keyboard too. */
+/** Returns an area with the table, which scrolls by keyboard too if the table is wide. */
 export function scrollable(table: HTMLTableElement, title: string): HTMLElement {
   return element('div', { className: 'scroll', tabIndex: 0, role: 'region', ariaLabel: title }, table)
 }

@@ -29,7 +29,10 @@ function put(holder: Order, [name = '', ...inner]: readonly string[], value: unk
   return holder
 }
 
-/** Undefined for an empty field, and for a checkbox that has its default, because the order omits both. */
+/**
+ * Returns the value of a field. Undefined for an empty field, and for a checkbox that has its default, because the
+ * order omits both.
+ */
 function readValue(field: Field): unknown {
   if (field instanceof HTMLInputElement && field.type === 'checkbox')
     return field.checked === (field.dataset['standard'] === 'true') ? undefined : field.checked
@@ -51,7 +54,7 @@ export function fillFrom(form: HTMLFormElement, query: string): void {
   }
 }
 
-/** GET and DELETE have a query, and other methods a JSON body. */
+/** Returns the request of an order. GET and DELETE have a query, and other methods a JSON body. */
 export function requestOf(method: string, path: string, order: Order) {
   const names = new Set(segmentNames(path))
   const rest = Object.entries(order).filter(([name]) => !names.has(name))

@@ -9,7 +9,7 @@ import { columnName, tableContent } from './tables.ts'
 
 const daysShownMax = '1000'
 
-/** If chain and ledger differ, a button calls `onReconcile`. */
+/** Shows the figures of the ledger. If chain and ledger differ, a button calls `onReconcile`. */
 export async function showSummary(status: HTMLElement, onReconcile: () => void): Promise<void> {
   const summary = await read<Summary>('summary')
   const { ledger, asOf, publicUrl } = summary
@@ -28,7 +28,7 @@ export async function showSummary(status: HTMLElement, onReconcile: () => void):
   showLiabilities(summary)
 }
 
-/** Each figure is in one mint, so other mints are shown by the same page at another address. */
+/** Returns links to the other mints. Each figure is in one mint, so they are shown by the same page at another address. */
 function mintLinks({ mint: shown, mints }: Summary): readonly Content[] {
   const name = mints.find(({ mint }) => mint === shown)?.name ?? ''
   const links = mints

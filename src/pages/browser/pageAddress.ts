@@ -6,7 +6,10 @@ export function readPageAddress(): PageAddress {
   return Object.fromEntries(new URLSearchParams(location.search))
 }
 
-/** Empty parameters are omitted, and others stay as they are. `isNew` adds an entry to the browser's history. */
+/**
+ * Changes parameters of the address. Empty parameters are omitted, and those that are not named stay as they are.
+ * `isNew` adds an entry to the browser's history.
+ */
 export function writePageAddress(changed: PageAddress, { isNew = false } = {}): void {
   const next = new URLSearchParams(location.search)
   for (const [name, value = ''] of Object.entries(changed))

@@ -101,14 +101,17 @@ interface StoredPayment {
   readonly payment: Payment
 }
 
-/** Each payment has a name, so that a second purchase does not replace a payment without an answer. */
+/** Returns the payments that have no answer. Each has a name, so that a second purchase does not replace it. */
 function storedPayments(): readonly StoredPayment[] {
   return Object.keys(localStorage)
     .filter((name) => name === storageKey || name.startsWith(`${storageKey} `))
     .map((name) => ({ name, payment: JSON.parse(localStorage.getItem(name) ?? '') }))
 }
 
-/** Stops at the first answer, so that it stays visible. A payment that buys nothing now does not hide the others. */
+/**
+ * Asks again for the answers of stored payments. Stops at the first answer, so that it stays visible. A payment that
+ * buys nothing now does not hide the others.
+ */
 async function resume(): Promise<void> {
   let failure: unknown
   for (const stored of storedPayments()) {
@@ -219,7 +222,10 @@ async function requestPrice(order: Order, wallet: string): Promise<void> {
   say(`The price is ${pricing.requiredTokens} ${symbol}; ${burnInfo.percentage} % of it is burned.`)
 }
 
-/** The transaction contains only the digest, so the chain does not show the secret before the proof. */
+/**
+ * Creates the secret of a payment. The transaction contains only its digest, so the chain does not show the secret
+ * before the proof.
+ */
 function newSecret() {
   const secret = randomToken()
   return { secret, digest: digestOf(secret) }
@@ -238,8 +244,8 @@ function storedAs(payment: Payment): StoredPayment {
 }
 
 /**
- * The payment is stored until its answer is shown or a 402 ends it, so that it survives a crash of the browser or a
- * lost answer.
+ * Presents a payment and shows its answer. The payment is stored until its answer is shown or it is refused as invalid,
+ * so that it survives a crash of the browser or a lost answer.
  */
 async function deliver({ name, payment }: StoredPayment): Promise<void> {
   localStorage.setItem(name, JSON.stringify(payment))
@@ -260,7 +266,7 @@ async function deliver({ name, payment }: StoredPayment): Promise<void> {
 
 type Sale = Pick<SaleBody, 'data' | 'receipt' | 'inclusionProof'>
 
-/** The receipt is in the body, or at the address in the header `receipt-location`. */
+/** Returns the sale. Its receipt is in the body, or at the address in the header `receipt-location`. */
 async function saleOf(response: Response): Promise<Sale> {
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
   const body = isJson ? await response.json() : await shownBody(response)
@@ -271,14 +277,14 @@ async function saleOf(response: Response): Promise<Sale> {
   return { ...data, data: body }
 }
 
-/** Text is returned unchanged, and other content as a data URI. */
+/** Returns the body. Text is unchanged, and other content is a data URI. */
 async function shownBody(response: Response): Promise<string> {
   const type = response.headers.get('content-type') ?? ''
   if (/^(text\/|application\/([^;]+\+)?(json|xml))/.test(type)) return response.text()
   return `data:${type};base64,${encodeBase64(new Uint8Array(await response.arrayBuffer()))}`
 }
 
-/** Each try has the same proof and key, so that no try pays or buys twice. */
+/** Repeats a request until its outcome is known. Each try has the same proof and key, so that no try pays or buys twice. */
 async function insist(tryOnce: () => Promise<Response>): Promise<Response> {
   for (let tries = 1; tries <= triesMax; tries++) {
     const response = await tryOnce().catch(() => undefined)

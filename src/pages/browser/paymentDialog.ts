@@ -27,8 +27,8 @@ interface Detail {
 let asked = 0
 
 /**
- * Accepts a payment, a payout or a burn. Returns the reference in the ledger, or the subject if the ledger has none.
- * Undefined if another payment was opened meanwhile.
+ * Opens the dialog of a payment, a payout or a burn. Returns the reference in the ledger, or the subject if the ledger
+ * has none. Undefined if another payment was opened meanwhile.
  */
 export async function openPayment(dialog: HTMLDialogElement, subject: string): Promise<string | undefined> {
   const turn = ++asked
@@ -126,7 +126,7 @@ function offerDecisions(
   outcome.textContent = ''
 }
 
-/** Shows the updated payment after each decision. */
+/** Sends the decisions of the form. Shows the updated payment after each decision. */
 export function listenForDecisions(dialog: HTMLDialogElement): void {
   const { form, action, reason, button, outcome } = decisionForm(dialog)
   form.addEventListener('submit', (event) => {
@@ -187,7 +187,7 @@ function entriesOf({ entries, kind }: LedgerEvent, mints: readonly Mint[]): HTML
   return table
 }
 
-/** The linked site must not learn the address of this page, which contains the payment. */
+/** Creates a link. The linked site must not learn the address of this page, which contains the payment. */
 function linkTo(href: string, text: string): HTMLElement {
   return element('a', { href, rel: 'noreferrer noopener', target: '_blank' }, text)
 }

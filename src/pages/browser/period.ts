@@ -11,7 +11,7 @@ const dayMs = 86_400_000
 export interface Period {
   /** Returns the period as parameters of the reports. */
   range(): Parameters
-  /** If the address has no period, selects the last 30 days. */
+  /** Reads the period from the address. If it has none, selects the last 30 days. */
   restore(): void
   showAll(): void
 }
@@ -26,7 +26,7 @@ export function createPeriod(form: HTMLElement, onChange: () => void): Period {
   )
   const range = () => Object.fromEntries(Object.entries(fields).map(([name, { value }]) => [name, value]))
 
-  /** Empties the other fields, because a month, a quarter and a range of days exclude each other. */
+  /** Fills in the chosen fields. Empties the others, because a month, a quarter and a range of days exclude each other. */
   function choose(chosen: Parameters): void {
     for (const [name, field] of Object.entries(fields)) field.value = chosen[name] ?? ''
     writePageAddress(range())

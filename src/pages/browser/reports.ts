@@ -23,7 +23,7 @@ export function createReportBrowser(section: HTMLElement, { range, onPayment, on
   /** Answers to earlier requests are dropped, because they may arrive later than the answer to the newest. */
   let asked = 0
 
-  /** `wanted` becomes the trail with its answer, so that a second click or a failed request skips no page. */
+  /** Shows a page. `wanted` becomes the trail with the answer, so that a failed request skips no page. */
   async function show(wanted: typeof trail): Promise<void> {
     const report = valueOf('report')
     for (const field of all('[data-filter]', section)) field.hidden = !accepts(field.dataset['filter'] ?? '')
@@ -101,14 +101,17 @@ function createReportFilters(section: HTMLElement, range: () => Parameters) {
   const accepts = (name: string) => option()?.dataset['accepts']?.split(' ').includes(name) === true
   return {
     valueOf,
-    /** The service writes the parameters of each report into the page, which saves a request before anything is shown. */
+    /**
+     * True if the report has this parameter. The service writes the parameters of each report into the page, which
+     * saves a request before anything is shown.
+     */
     accepts,
     reportName: () => option()?.textContent ?? '',
     parameters(): Parameters {
       const filters = Object.fromEntries(names.filter(accepts).map((name) => [name, valueOf(name)]))
       return accepts('from') ? { ...range(), ...filters } : filters
     },
-    /** Fields that the report does not use are omitted. */
+    /** Writes the filters into the address. Fields that the report does not use are omitted. */
     keepAddress() {
       const isWritten = (name: Name) => (alwaysUsed.has(name) || accepts(name)) && valueOf(name) !== standards[name]
       writePageAddress(Object.fromEntries(names.map((name) => [name, isWritten(name) ? valueOf(name) : ''])))
@@ -125,14 +128,17 @@ function createReportFilters(section: HTMLElement, range: () => Parameters) {
   }
 }
 
-/** Addresses are case-sensitive, so the report of a wallet in the wrong case is empty. */
+/**
+ * Returns the text for an empty report. Addresses are case-sensitive, so the report of a wallet in the wrong case is
+ * empty.
+ */
 function emptyText({ wallet = '' }: Parameters): string {
   return wallet === ''
     ? 'Nothing in this range.'
     : 'Nothing in this range. Compare the wallet letter by letter: upper and lower case differ.'
 }
 
-/** Without a range, the report is about the present. */
+/** Returns the caption of the table. Without a range, the report is about the present. */
 function captionOf(name: string, range: Parameters | undefined, { ledger, totals }: ReportPage): string {
   const { from = '', to = '', month = '', quarter = '' } = range ?? {}
   const period = month || quarter || `${from || 'the beginning'} to ${to || 'today'}`

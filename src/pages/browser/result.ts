@@ -30,7 +30,10 @@ function isArtifact(text: string, ending: 'png' | 'pdf'): boolean {
   return text.startsWith(`${location.origin}/`) && new RegExp(`/artifacts/[^/]+\\.${ending}$`).test(text)
 }
 
-/** The pages appear when they are drawn, and the link works even if drawing fails. */
+/**
+ * Returns a link to a document, and its pages. The pages appear when they are drawn, and the link works even if drawing
+ * fails.
+ */
 function documentOf(href: string): readonly Content[] {
   const pages = element('div', { className: 'pages' })
   pages.setAttribute('aria-busy', 'true')
@@ -52,7 +55,7 @@ function shorten(_name: string, value: unknown): unknown {
   return value.length > max ? `${value.slice(0, max)}…` : value
 }
 
-/** `proof` is the address of the inclusion proof. Undefined: no link is shown. */
+/** Shows the receipt. `proof` is the address of the inclusion proof. Undefined: no link is shown. */
 export function showReceipt(place: HTMLElement, receipt: VerifiedReceipt, proof: string | undefined): void {
   const ledger: readonly (readonly [string, Content])[] =
     proof === undefined ? [] : [['Ledger', element('a', { href: proof }, 'proof that the ledger has it')]]
@@ -68,7 +71,10 @@ export function showReceipt(place: HTMLElement, receipt: VerifiedReceipt, proof:
   )
 }
 
-/** An invalid receipt has only the first problem, because the verifier stops there. */
+/**
+ * Shows the result of the verification. An invalid receipt has only the first problem, because the verifier stops
+ * there.
+ */
 export function showVerdict(place: HTMLElement, verdict: ReceiptVerdict): void {
   const checks = verdict.valid
     ? [

@@ -4,7 +4,10 @@ import type { Cell, ReportPage, Row } from './answers.ts'
 import { type Content, element, type TableContent } from './element.ts'
 import { stateMeaning, stateWord } from './words.ts'
 
-/** `burnOwedBaseUnits`, the name in the CSV and in docs/finance.md, becomes `Burn owed`. */
+/**
+ * Returns the heading of a column: `burnOwedBaseUnits`, the name in the CSV and in docs/finance.md, becomes `Burn
+ * owed`.
+ */
 export function columnName(column: string): string {
   const words = column
     .replace(/BaseUnits$/, '')

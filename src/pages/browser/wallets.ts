@@ -24,7 +24,10 @@ interface RegisteredWallet extends WalletStandardWallet {
 
 const signFeature = 'solana:signTransaction'
 
-/** Wallet Standard: wallets that loaded before the page wait for `app-ready`, and later wallets send `register-wallet`. */
+/**
+ * Finds wallets of the Wallet Standard. Those that loaded before the page wait for `app-ready`, and later wallets send
+ * `register-wallet`.
+ */
 export function listenForWallets(chain: string, onWallet: (wallet: Wallet) => void): void {
   const register = (...wallets: readonly RegisteredWallet[]) => {
     for (const wallet of wallets) {
@@ -68,7 +71,7 @@ function payerOf(wallet: RegisteredWallet, feature: Connect, chain: string): Wal
   }
 }
 
-/** The wallet exists until the page is closed. `fund` sends tokens to it. */
+/** Creates the test wallet, which exists until the page is closed. `fund` sends tokens to it. */
 export function createTestWallet(fund: (address: string) => Promise<void>): Wallet {
   let funded: Promise<PayerWallet> | undefined
   const connect = () =>

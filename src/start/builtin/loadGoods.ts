@@ -6,8 +6,8 @@ export type Goods = NonNullable<Awaited<ReturnType<typeof loadGoods>>>
 export type BuiltinProducts = Goods['products']
 
 /**
- * No other import of the service loads the built-in products, so a service without them needs none of their packages.
- * Undefined: none is sold.
+ * Loads the built-in products. Undefined if none is sold. No other import of the service loads them, so a service
+ * without them needs none of their packages.
  */
 export async function loadGoods(choices: readonly BuiltinChoice[]) {
   if (choices.length === 0) return undefined

@@ -113,7 +113,10 @@ function createPayerRoutes({ clock, log, ledger }: FinanceDeps, reports: OpenRep
   ]
 }
 
-/** Counts former wallets too, because they hold tokens until the tokens are paid out or moved. */
+/**
+ * Returns the balance of the payment wallets of a mint. Counts former wallets too, because they hold tokens until the
+ * tokens are paid out or moved.
+ */
 async function totalBaseUnits({ chain, ledger }: FinanceDeps, of: string): Promise<bigint> {
   const terms = ledger.settings.allTerms().filter(({ mint }) => mint === of)
   const balances = await Promise.all(

@@ -12,7 +12,10 @@ export interface FindStatusDeps extends FindReceiptDeps {
   readonly reports: Pick<OpenReports, 'facts' | 'refundsNow'>
 }
 
-/** Returns undefined for any wallet except the wallet that paid. */
+/**
+ * Returns a function that finds the state of a payment. It returns undefined for any wallet except the wallet that
+ * paid.
+ */
 export function createFindPaymentStatus({ reports, ...deps }: FindStatusDeps): FindPaymentStatus {
   return async ({ signature: text, wallet }) => {
     const signature = readSignature(text)
@@ -37,7 +40,10 @@ export function createFindPaymentStatus({ reports, ...deps }: FindStatusDeps): F
   }
 }
 
-/** Null while the reports are behind the ledger, because a public request rolls up at most one step. */
+/**
+ * Returns the refunds of a payment. Null while the reports are behind the ledger, because a public request rolls up at
+ * most one step.
+ */
 async function readRefunds(
   reports: FindStatusDeps['reports'],
   { reference, wallet }: { readonly reference: string; readonly wallet: string },

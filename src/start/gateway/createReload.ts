@@ -62,7 +62,7 @@ export function createReload({ log, gateway, openFile }: ReloadDeps) {
   }
 }
 
-/** A reload cannot change the built-in products, because they are loaded at the start only. */
+/** Throws if the file changes the built-in products, because they are loaded at the start only. */
 function requireSameBuiltin(before: OpenGateway, after: OpenGateway): void {
   if (canonicalText(before.builtin) === canonicalText(after.builtin)) return
   throw new Fault('the products file changes the built-in products, which needs a restart', { retryable: false })

@@ -14,7 +14,7 @@ export interface GatewayConfig {
 
 export type OpenGateway = ReturnType<typeof openGateway>
 
-/** Without a products file, the built-in products are sold, and no configured product. */
+/** Opens the products of the products file. Without a file, the built-in products are sold, and no configured product. */
 export function openGateway(config: GatewayConfig, { clock, log, metrics }: PartDeps) {
   const { areProbed: isProbed } = config.providers
   const deps = { clock, log, isProbed, version: packageJson.version, onCall: metrics.onUpstreamCall }
@@ -26,7 +26,7 @@ export function openGateway(config: GatewayConfig, { clock, log, metrics }: Part
   return { ...openRoutes(file, deps), builtin: file.builtin }
 }
 
-/** Undefined without PRODUCTS_FILE. Throws a fault if the file has a mistake. */
+/** Reads the products file. Undefined without PRODUCTS_FILE. Throws a fault if the file has a mistake. */
 export function readConfiguredFile({ catalog: { productsFile }, providers: { handlerTimeoutMs } }: GatewayConfig) {
   return productsFile === undefined ? undefined : readProductsFile(productsFile, { readVariable, handlerTimeoutMs })
 }

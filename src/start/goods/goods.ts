@@ -25,8 +25,8 @@ export interface GoodsDeps extends Omit<ProvidersDeps, 'hosts'>, PagesDeps {
 }
 
 /**
- * Products that are off are not sold. Their names are still passed on, because `openGoods` serves stored captures until
- * they expire.
+ * Loads the chosen products. Those that are off are not sold. Their names are still passed on, because `openGoods`
+ * serves stored captures until they expire.
  */
 export async function chooseGoods(choices: readonly BuiltinChoice[]) {
   const names = choices.map(({ name }) => name)
@@ -41,7 +41,7 @@ export async function chooseGoods(choices: readonly BuiltinChoice[]) {
   }
 }
 
-/** Throws a `Fault` on mainnet if a product uses a provider whose terms are not accepted. */
+/** Opens the built-in products. Throws a `Fault` on mainnet if a product uses a provider whose terms are not accepted. */
 async function openGoods(names: readonly BuiltinName[], { providers: config, delivery }: GoodsConfig, deps: GoodsDeps) {
   const { log, sold, terms, upstreams } = deps
   checkProviderTerms({ sold, config, log, network: terms.network })

@@ -9,8 +9,8 @@ import type { PartDeps } from '../partDeps.ts'
 // Captures are sold with this lifetime (docs/rendering.md).
 const ttlMs = 24 * 60 * 60 * 1000
 const sweepEveryMs = 60_000
-// Interval of attempts to store a file again after storage was full or failed. Until one succeeds, captures are not
-// sold.
+// Interval of attempts to store a file after a write has failed, for example on a full disk. Until one succeeds,
+// captures are not sold.
 const recoverEveryMs = 5_000
 
 /**

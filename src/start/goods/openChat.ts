@@ -9,7 +9,10 @@ import { createModelRoutes } from '../../routes/modelRoutes.ts'
 import type { FreeRoute } from '../../transport/freeRoute.ts'
 import type { Providers } from './openProviders.ts'
 
-/** A streamed reply must end before the time limit of the handler, after which it counts as broken. */
+/**
+ * Opens the servers of the chat. A streamed reply must end before the time limit of the handler, after which it counts
+ * as broken.
+ */
 export function openChat(config: ProviderConfig, { data, aiServers }: Providers, caller: UpstreamDeps): ChatDeps {
   const { handlerTimeoutMs, aiOutputTokensMax: outputTokensMax, aiModelPrices: modelPrices } = config
   const streamMsMax = Math.floor(handlerTimeoutMs * 0.9)
@@ -29,7 +32,7 @@ interface ChatSources {
   readonly sampled: ChatDeps | undefined
 }
 
-/** OpenAI's clients read the model list. Returns no route if the chat in OpenAI's format is not sold. */
+/** Returns the routes of the model list, which OpenAI's clients read. Empty if the chat in OpenAI's format is not sold. */
 export function modelRoutesOf(
   endpoints: readonly Endpoint[],
   { provided, sampled = provided }: ChatSources,

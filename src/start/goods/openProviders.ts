@@ -23,8 +23,8 @@ export interface ProvidersDeps extends PartDeps {
 }
 
 /**
- * If local mode has started samples, also opens samples for products that no provider can answer. In the mode `always`,
- * the samples are the only providers.
+ * Opens the providers. If local mode has started samples, also opens samples for products that no provider can answer.
+ * In the mode `always`, the samples are the only providers.
  */
 export function openProviders(config: ProviderConfig, deps: ProvidersDeps) {
   const { log, upstreams, lookups, samples, hosts } = deps

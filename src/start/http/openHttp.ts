@@ -39,8 +39,8 @@ const connectionsPerAddressMax = 256
 const drainTimeoutMs = 35_000
 
 /**
- * Opens after all other parts, because it makes the service reachable. `close` stops accepting requests and answers
- * those in progress.
+ * Opens the listeners. It is called after all other parts are open, because it makes the service reachable. `close`
+ * stops accepting requests and answers those in progress.
  */
 export async function openHttp({ server, limits, sale, catalog }: HttpConfig, deps: HttpDeps) {
   const { clock, log, metrics, chain, ledger, payments, lookups, load, health, address } = deps

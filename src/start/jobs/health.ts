@@ -2,7 +2,10 @@ import type { HealthCheck } from '../../transport/freeRoute.ts'
 
 export type Health = ReturnType<typeof createHealth>
 
-/** Paid requests are refused while a check fails that applies to them and to every product. */
+/**
+ * Creates the health of the service. Paid requests are refused while a check fails that applies to them and to every
+ * product.
+ */
 export function createHealth(all: readonly HealthCheck[]) {
   const checks = all.map((check) => muteConsequence(check, all))
   const closing = checks.filter(({ quotesOnly, someProductsOnly }) => quotesOnly !== true && someProductsOnly !== true)

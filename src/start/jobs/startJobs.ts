@@ -46,7 +46,7 @@ export interface JobsConfig {
 
 export type Jobs = Awaited<ReturnType<typeof startJobs>>
 
-/** Health starts first, so that the other jobs use a checked ledger and chain. */
+/** Starts the jobs. Health starts first, so that the other jobs use a checked ledger and chain. */
 export async function startJobs(config: JobsConfig, deps: JobsDeps) {
   const { clock, log, chain, ledger } = deps
   const { tokenPriceAttoUsd, marketSources } = deps.products

@@ -17,7 +17,7 @@ import type { PartDeps } from '../partDeps.ts'
 export type LedgerPorts = Awaited<ReturnType<typeof openLedgerPorts>>
 export type SealPort = LedgerPorts['seal']
 
-/** Each instance has a random application name. */
+/** Opens the ledger. Each instance has a random application name. */
 export async function openLedgerPorts(config: LedgerConfig, { clock, log, metrics }: PartDeps) {
   const { databaseUrl } = config
   const applicationName = newId('instance')

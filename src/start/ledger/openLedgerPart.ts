@@ -22,8 +22,8 @@ export interface LedgerPartDeps extends PartDeps {
 export type LedgerPart = Awaited<ReturnType<typeof openLedgerPart>>
 
 /**
- * Records the first settings only after the ledger was compared with its checkpoint, because a backup that is too old
- * must stay unchanged.
+ * Opens the ledger. Records the first settings only after the ledger was compared with its checkpoint, because a backup
+ * that is too old must stay unchanged.
  */
 export async function openLedgerPart(config: LedgerPartConfig, deps: LedgerPartDeps) {
   const { clock, log, chain } = deps

@@ -65,7 +65,7 @@ export function openReceiptKeys(key: ReceiptSigningKey, deps: ReceiptKeyDeps) {
       nowMs: () => clock.nowMs(),
       splitsOf: (priceList) => priceLists.listNumber(priceList),
     }),
-    /** Verifiers find the key of the JWS by the DID of the service at `serviceUrl`. */
+    /** Signs a statement. Verifiers find the key of the JWS by the DID of the service at `serviceUrl`. */
     signStatement(serviceUrl: string, statement: Json) {
       return signJws(statement, { kid: `${didOf(serviceUrl)}#${kid}` })
     },

@@ -13,7 +13,10 @@ export interface SealDeps extends PartDeps {
   readonly keys: Pick<ReceiptKeys, 'signCheckpoint' | 'verifierKeys'>
 }
 
-/** Opens before any other part appends events, because a restored backup that is too old must stay unchanged. */
+/**
+ * Opens the seal. It is opened before any part appends events, because a restored backup that is too old must stay
+ * unchanged.
+ */
 export async function openSeal(config: SealConfig, deps: SealDeps) {
   const { checkpointFile, entriesArePublic } = config
   const { clock, log, metrics, ledger, keys } = deps

@@ -70,7 +70,7 @@ interface Opened {
 
 const refreshMs = 5_000
 
-/** Throws if a setting differs without a recorded change. */
+/** Opens the settings. Throws if a setting differs without a recorded change. */
 export async function openSettings(config: RecordedConfig, deps: SettingsDeps) {
   const { terms, clock } = deps
   const dollars = (deps.dollars ?? []).map((dollar) => dollar.terms)
@@ -100,7 +100,7 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps) {
   return {
     origin,
     check,
-    /** Call this only after the ledger was compared with its checkpoint. */
+    /** Records the settings. Call this only after the ledger was compared with its checkpoint. */
     record: () => recordEach(opened),
     refresh: () => refresh(opened),
     periods,
@@ -113,9 +113,9 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps) {
         .filter((each) => each.mint === mint)
         .flatMap((each) => acceptedTerms(each, periods(walletNameOf(each)), landedAtMs)),
     /**
-     * Includes wallets for any purpose: first of the service token, then of each dollar. Former wallets of deposits are
-     * included, because deposits are looked up and paid back even after the sale of tabs has ended. Tokens that arrive
-     * in the wallet of another mint do not count as a payment, and are owed back.
+     * Returns the terms of wallets for any purpose: first of the service token, then of each dollar. Former wallets of
+     * deposits are included, because deposits are looked up and paid back even after the sale of tabs has ended. Tokens
+     * that arrive in the wallet of another mint do not count as a payment, and are owed back.
      */
     allTerms: () => termsOfWallets(every, recordedWallets(opened)),
     /** Also includes dollars that CURRENCIES no longer has, because their last payments may still land. */
@@ -137,7 +137,7 @@ export async function openSettings(config: RecordedConfig, deps: SettingsDeps) {
 
 const clockMarginMs = 60_000
 
-/** After the sale stops, this time suffices to answer open quotes and running attempts. */
+/** Returns the milliseconds that suffice, after the sale stops, to answer open quotes and running attempts. */
 function closingMsOf({ claimLeaseMs, quoteTtlMs, quoteGraceMs }: LongestWaits): number {
   return Math.max(claimLeaseMs, quoteTtlMs + quoteGraceMs) + clockMarginMs
 }
@@ -209,7 +209,10 @@ function recordedWallets({ periods }: Opened): readonly Address[] {
     .map(walletOf)
 }
 
-/** Reads the terms from the record, because no node is asked about a mint that is not configured. */
+/**
+ * Returns the terms of dollars that are no longer configured. Reads them from the record, because no node is asked
+ * about a mint that is not configured.
+ */
 function formerDollars({ periods, deps }: Opened): readonly PaymentTerms[] {
   const { terms, dollars = [] } = deps
   const { network } = terms

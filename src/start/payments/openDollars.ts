@@ -17,8 +17,8 @@ export interface DollarsDeps extends Pick<PartDeps, 'clock'> {
   readonly token: Pick<PaymentTerms, 'mint' | 'decimals'>
   readonly currentPrice: Prices['currentPrice']
   /**
-   * Returns why a dollar is not accepted at present: its peg, its account, or the burn that cannot be promised.
-   * Undefined if it is accepted.
+   * Returns why a dollar is not accepted at present: the price or the payment account of its mint. Undefined if it is
+   * accepted.
    */
   readonly whyOff: (mint: Address) => string | undefined
   readonly whyNoDeposit: (mint: Address) => string | undefined

@@ -129,7 +129,7 @@ interface SponsoredRailsDeps extends RailsDeps {
   readonly settling: Omit<NativeRailDeps, 'slot' | 'split' | 'token'> & ChainWallet
 }
 
-/** Standard clients need a fee payer, whose key is in a separate process, the signer. */
+/** Opens the rails of standard clients. They need a fee payer, whose key is in a separate process, the signer. */
 function openSponsoredRails(
   { sale, x402, catalog }: RailConfig & { readonly x402: X402Config },
   deps: SponsoredRailsDeps,

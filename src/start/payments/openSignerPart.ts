@@ -21,7 +21,7 @@ export async function openSignerPart(x402: X402Config | undefined, deps: PartDep
   const feePayer = createSignerClient({ address: x402.signer, clock, onBudget: metrics.onSignerBudget })
   const health = await startSignerHealth({ clock, log, readStanding: feePayer.standing })
   const check: HealthCheck = { name: 'signer', problem: health.problem, someProductsOnly: true }
-  /** A payment that can never be confirmed costs nothing, so the signer must not count it as failed. */
+  /** Reports a transaction that can no longer land. It costs nothing, so the signer must not count it as failed. */
   async function recordAbsent(bytes: Uint8Array): Promise<void> {
     const signed = readPayerSigned(bytes)
     // A transaction of another form was not signed by the fee payer.

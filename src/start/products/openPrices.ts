@@ -24,7 +24,10 @@ export async function openPrices(config: PriceConfig, deps: PricesDeps): Promise
     : openMarketPrices(config, pricing)
 }
 
-/** Throws a fault if the split makes a sale impossible. */
+/**
+ * Returns the facts of a price list that the token price does not affect. Throws a fault if the split makes a sale
+ * impossible.
+ */
 function listedFacts({ sold, split, dollars = [] }: PricesDeps): PricingDeps['listed'] {
   const metered = meteredEntries(sold)
   // The treasury delivers the tokens for the burn, so a split in dollars must leave it at least that share (decision
@@ -41,7 +44,7 @@ function listedFacts({ sold, split, dollars = [] }: PricesDeps): PricingDeps['li
   }
 }
 
-/** Returns a text if a product cannot be sold at this price of the token. */
+/** Returns the prices at this price of the token. Returns a text if a product cannot be sold at it. */
 function pricesAt(
   { sold, split, dollars = [], terms: { mint, decimals } }: PricesDeps,
   tokenPriceAttoUsd: TokenPriceAttoUsd,

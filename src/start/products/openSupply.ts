@@ -20,7 +20,10 @@ const firstRunMsMax = 5_000
 const standInsMsMax = 10_000
 const pollMs = 50
 
-/** The start waits a limited time for the first probes, so that a product without a working provider is not sold. */
+/**
+ * Starts the probes of providers. Waits a limited time for the first probes, so that a product without a working
+ * provider is not sold.
+ */
 export async function openSupply({ clock, log, endpoints, hasStandIns }: SupplyDeps) {
   const supplied = endpoints.filter(({ providers, probes }) => providers.length + probes.length > 0)
   const job = startProbeJob(

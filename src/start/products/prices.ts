@@ -18,7 +18,7 @@ export interface Prices {
   tokenPriceAttoUsd(): TokenPriceAttoUsd | undefined
   /** Returns the answer of `/api/token/price`. Undefined while the token has no price. */
   tokenPrice(): Json | undefined
-  /** Absent if the operator sets the price, because no market is then read. */
+  /** Returns the readings of the markets. Absent if the operator sets the price, because no market is then read. */
   heard?(): MarketsHeard
   close(): Promise<void>
 }

@@ -12,7 +12,7 @@ export interface SoldModels extends Pick<ProviderConfig, 'aiModelPrices' | 'aiSe
   readonly samples?: Pick<ProviderConfig, 'aiServers'> | undefined
 }
 
-/** Throws one fault that lists every mistake. Products that are off are omitted. */
+/** Returns the products at the operator's prices, without those that are off. Throws one fault that lists every mistake. */
 export function soldProducts<Product extends ProductFacts>(
   products: readonly Product[],
   config: PriceListConfig,
@@ -57,7 +57,7 @@ function findTokenPriceProblems(prices: MeteredPrices, models: readonly string[]
   )
 }
 
-/** Tabs pay for the tokens of a reply, and at most the price of a whole reply. */
+/** Adds the prices by use. Tabs pay for the tokens of a reply, and at most the price of a whole reply. */
 function withMetered<Product extends ProductFacts>(product: Product, models: SoldModels): Product {
   if (!asksModels(product)) return product
   const { aiTokenPrices, aiModelPrices, aiOutputTokensMax } = models

@@ -59,7 +59,7 @@ export function tabProducts(config: TabConfig) {
   return config.wallet === undefined ? [] : [createTabProduct(config)]
 }
 
-/** Deposits are refused until `startEnds` has read the wallets for tabs. */
+/** Opens the sale of tabs. Deposits are refused until `startEnds` has read the wallets for tabs. */
 export function openTabs(config: TabConfig, { clock, ledger, chain }: TabsDeps) {
   const { tabs, settings } = ledger
   const { origin, tabWallets } = settings
@@ -79,7 +79,10 @@ export function openTabs(config: TabConfig, { clock, ledger, chain }: TabsDeps) 
   return {
     open: (sold: readonly ProductFacts[], prices: CurrentPrices): readonly Endpoint[] =>
       onSale(tabProducts(config), sold).map((product) => openEndpoint(product, productDeps(prices))),
-    /** Tabs that were sold earlier can be read and closed even if tabs are no longer sold. */
+    /**
+     * Starts the routes and jobs of open tabs. Tabs that were sold earlier can be read and closed even if tabs are no
+     * longer sold.
+     */
     async startEnds({ log, slot }: TabEndsDeps) {
       if (tabWallets().length === 0)
         return { routes: [], checks: [], whyNoDeposit: () => undefined, close: () => Promise.resolve() }
