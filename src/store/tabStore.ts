@@ -243,13 +243,16 @@ const triesMax = 8
 async function closeTab(deps: ClosingDeps, id: TabId, { by, nowMs }: Closing) {
   const { change, readBalance } = deps
   let hasChanged = false
-  for (let tries = 1; tries <= triesMax; tries++) {
-    const tab = await readTab(deps, id)
-    if (tab === undefined) return undefined
+  let tab = await readTab(deps, id)
+  for (let tries = 1; tab !== undefined && tries <= triesMax; tries++) {
     const balanceBaseUnits = await readBalance(tab)
+    // Read the tab after its balance. The balance could otherwise contain a new deposit that the chain could still
+    // drop.
+    tab = assertPresent(await readTab(deps, id), 'a tab stays on record')
     const decision = decideClose(tab, by, tries === 1 ? balanceBaseUnits : 0n) ?? decideReturn(tab, balanceBaseUnits)
     if (decision === undefined) return { restBaseUnits: tab.lifecycle.owedBaseUnits + balanceBaseUnits, hasChanged }
     hasChanged = (await change(tab, decision, nowMs)) || hasChanged
   }
+  if (tab === undefined) return undefined
   throw new Fault('the tab kept changing while it was being closed; repeat the request', { retryable: true })
 }

@@ -73,9 +73,9 @@ type Decide = (state: PaymentState) => PaymentDecision | undefined
 
 const becomesFinal: Decide = (state) => decideFinality(state, { kind: 'finalized', slot: 1 })
 
-/** Events of a deposit of 100 base units that opened the tab, and of what became of it. */
-function openingDeposit(endings: readonly Decide[]): readonly RecordedEvent[] {
-  const reference = referenceNumber(1)
+/** Events of a deposit of 100 base units, of which the first opened the tab, and of what became of it. */
+function depositNumber(number: number, endings: readonly Decide[]): readonly RecordedEvent[] {
+  const reference = referenceNumber(number)
   const { price } = settlementOf(reference)
   const ofDeposit = { ...price, requiredBaseUnits: 100n, ...wholeDeposit(100n) }
   const paid = { price: ofDeposit, burnedBaseUnits: 0n, receivedBaseUnits: 100n, memo: 'tollbook:x' }
@@ -83,7 +83,7 @@ function openingDeposit(endings: readonly Decide[]): readonly RecordedEvent[] {
   const { change, attemptId } = claimOf(settlement)
   let before = evolveAll(unknownPayment, change.events, todayMs)
   const items = [paymentItem(change)]
-  const { terms } = tabWith([])
+  const terms = number === 1 ? tabWith([]).terms : undefined
   const command = { attemptId, orderDigest: 'ab'.repeat(32), answerDigest: 'cd', deposit: { tab: tabId, terms } }
   for (const decide of [(state: PaymentState) => decideFulfil(state, command), ...endings]) {
     const decision = assertPresent(decide(before), 'the step applies')
@@ -95,25 +95,28 @@ function openingDeposit(endings: readonly Decide[]): readonly RecordedEvent[] {
 
 /** A tab whose balance a test sets. Counts the readings of its deposits. */
 function openStore(balances: readonly bigint[] = [100n], endings: readonly Decide[] = [becomesFinal]) {
-  const [deposit, left] = [openingDeposit(endings), [...balances]]
-  const state = { isRecorded: true, reads: 0, nowMs: 1 }
+  const left = [...balances]
+  const deposits = [depositNumber(1, endings)]
+  const state = { isRecorded: true, reads: 0, nowMs: 1, onBalance: () => undefined }
   let lifecycle: readonly RecordedEvent[] = []
   const steps: string[] = []
   const store = createTabStore({
     clock: { ...heldClock, monotonicMs: () => state.nowMs },
     database: scriptedDatabase(() => {
       state.reads += 1
-      return state.isRecorded ? [{ id: Buffer.from(streamIdOf(referenceNumber(1))), is_first: true }] : []
+      if (!state.isRecorded) return []
+      return deposits.map((_, n) => ({ id: Buffer.from(streamIdOf(referenceNumber(n + 1))), is_first: n === 0 }))
     }),
     pool: {
       query: Object.assign(() => {
+        state.onBalance()
         const balance = (left.length > 1 ? left.shift() : left[0]) ?? 0n
         return Promise.resolve({ rows: [{ mint, name: prepaidOn(tabId), balance: balance.toString() }] })
       }),
     },
     kernel: {
       ...kernel,
-      readMany: () => Promise.resolve([deposit, lifecycle]),
+      readMany: () => Promise.resolve([...deposits, lifecycle]),
       append(item) {
         steps.push(item.step)
         lifecycle = [...lifecycle, ...recorded(item, lifecycle.length)]
@@ -121,7 +124,7 @@ function openStore(balances: readonly bigint[] = [100n], endings: readonly Decid
       },
     },
   })
-  return { store, state, steps }
+  return { store, state, steps, deposits }
 }
 
 test('a tab is read once in two seconds, again after a change of it, and never remembered as missing', async () => {
@@ -149,6 +152,13 @@ test('a closing owes what the tab has, and what a hold returns meanwhile', async
   expect(steps).toEqual(['tab_lifecycle.close', 'tab_lifecycle.return'])
   const again = await store.close(tabId, 'wallet', todayMs)
   expect(again, 'the answer of the first closing may be lost').toEqual({ restBaseUnits: 100n, hasChanged: false })
+})
+
+test('a closing does not owe a deposit that arrives meanwhile, because the chain could still drop it', async () => {
+  const { store, state, deposits } = openStore([170n])
+  state.onBalance = () => void (deposits[1] = depositNumber(2, []))
+  await store.close(tabId, 'wallet', todayMs)
+  expect(await store.find(tabId)).toMatchObject({ lifecycle: { isClosed: true, owedBaseUnits: 0n } })
 })
 
 test('a deposit that the chain dropped and took again later stays dropped, and its tab is closed', async () => {
