@@ -70,7 +70,8 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const exposed = isFinal(known.payment) ? undefined : await deps.whyExposed()
     if (exposed !== undefined) return refused(refuseClosed(exposed))
     const unsettled = { proof, order, payment: known.payment }
-    const settled = settledBefore(found, rail) ?? request.limitLookups() ?? (await rail.settle(unsettled))
+    const limitUnknown = () => (known.payment.phase === 'released' ? undefined : request.limitLookups())
+    const settled = settledBefore(found, rail) ?? limitUnknown() ?? (await rail.settle(unsettled))
     if (isRefusal(settled)) return refused(settled)
     const { verdict: settlement, payment } = settled // Newer than `known` after a step that the rail records itself.
     if (isRefusal(settlement)) return refused(settlement, payment)

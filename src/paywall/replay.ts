@@ -3,6 +3,7 @@ import type { KnownPayment } from '../payment/paymentLedger.ts'
 import type { FoundPayment } from './lookUpPayment.ts'
 import { isRefusal, type Refusal, refuseField } from '@tollbook/core/refusal'
 import { isBound, type Settlement } from '../payment/settlement.ts'
+import { isDebit } from '../payment/tabSettlement.ts'
 import { refuseReusedKey } from './claim.ts'
 import type { PaidRequest } from './paidRequest.ts'
 import type { PaymentRail, Proof, Settled } from './rail.ts'
@@ -39,6 +40,9 @@ export function findReplay(known: KnownPayment, presented: PresentedOrder): Sale
   if (isRefusal(settlement)) return settlement
   // Compare the wallet, because the order's digest does not contain it and the payment reference is public.
   if (settlement?.wallet !== order.wallet) return undefined
+  // The answer was stored after the payment was read. Only the state after the delivery has the amount that was
+  // charged.
+  if (payment.phase !== 'fulfilled' && payment.phase !== 'reversed') return undefined
   const isOpen = stored !== undefined && (!stored.isSent || isBound(settlement))
   const answer = earlier?.answer ?? (isOpen ? stored : undefined)
   if (answer === undefined) return undefined
@@ -56,8 +60,10 @@ function settlementInLedger(
   return rail.checkHolder(proof, payment.settlement) ?? payment.settlement
 }
 
+/** Undefined for a released debit: a further attempt is held at the price and within the limits of that moment. */
 export function settledBefore({ known, proof, settlement }: FoundPayment, rail: PaymentRail): Settled | undefined {
   const { payment } = known
+  if (payment.phase === 'released' && isDebit(payment.settlement)) return undefined
   const verdict = settlement ?? settlementInLedger(payment, { rail, proof })
   return verdict === undefined ? undefined : { verdict, payment }
 }

@@ -10,6 +10,8 @@ import { scriptedRail } from './scriptedRail.ts'
 const settlement = settlementOf(referenceNumber(1))
 const { reference } = settlement
 const { endpoint } = order
+const debit = { tab: '', number: 1n, deposit: reference, signed: undefined, bearerHash: 'ab', lifecycle: 0 }
+const debitSettlement = { ...settlement, debit: { ...debit, orderDigest: order.digest } }
 const fulfilled = { phase: 'fulfilled', version: 5, settlement, endpoint, isFinal: false, attempt: 1 } as const
 const answer = { attemptId: 'attempt_1', answerJson: '{}', position: 9, leafHash: 'ab', recordedAtMs: 7 }
 const earlier = { reference, orderDigest: order.digest, answer }
@@ -39,6 +41,15 @@ test('an answer that was sent is available without a key only to the holder of a
   expect(replayed({ stored, payment: bound }, strict)).toBe('secret_mismatch')
 })
 
+test('an answer under the key is not sent for a payment that was read before its delivery, when a debit still had its hold', () => {
+  for (const phase of ['claimed', 'streaming'] as const) {
+    const lease = { attemptId: 'attempt_1', leaseMs: 1, leaseUntilMs: 1 }
+    expect(replayed({ earlier, payment: { ...fulfilled, phase, ...lease } })).toBeUndefined()
+  }
+  expect(replayed({ earlier, payment: { ...fulfilled, phase: 'released' } })).toBeUndefined()
+  expect(replayed({ earlier, payment: { ...fulfilled, phase: 'reversed' } })).toMatchObject(delivery)
+})
+
 test('a key of another order or of another payment is refused, also while its first request runs', () => {
   expect(replayed({ earlier: { ...earlier, orderDigest: 'cd' } })).toBe('IDEMPOTENCY_KEY_REUSED')
   expect(replayed({ earlier: { ...earlier, reference: referenceNumber(2) } })).toBe('IDEMPOTENCY_KEY_REUSED')
@@ -64,6 +75,13 @@ test('a verified payment is settled by the ledger for its holder, and one that w
   expect(settledBefore(found, { ...rail, checkHolder: () => refused })?.verdict).toBe(refused)
   const resumed = settlementOf(referenceNumber(2))
   expect(settledBefore({ ...found, settlement: resumed }, rail)?.verdict).toBe(resumed)
+})
+
+test('a debit that is tried again is settled by its rail, at the price and the limits of now', () => {
+  const released = { ...fulfilled, phase: 'released' } as const
+  const found = (payment: PaymentState) => ({ known: { ...none, payment }, proof: { reference }, order })
+  expect(settledBefore(found(released), rail)?.verdict).toBe(settlement)
+  expect(settledBefore(found({ ...released, settlement: debitSettlement }), rail)).toBeUndefined()
 })
 
 test('the header has priority over the key of the rail, and a key is visible ASCII of at most 255 characters', () => {

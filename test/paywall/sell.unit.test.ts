@@ -7,6 +7,7 @@ import { jsonAnswer } from '../../src/paywall/answer.ts'
 import { type Paywall, sell } from '../../src/paywall/paywall.ts'
 import type { PaidRequest } from '../../src/paywall/paidRequest.ts'
 import type { PaymentRail } from '../../src/paywall/rail.ts'
+import { orderDigest } from '../../src/paywall/lookUpPayment.ts'
 import { Serving } from '../../src/paywall/serving.ts'
 import { evolve, type PaymentState } from '../../src/payment/payment.ts'
 import type { PaymentChange, PaymentLedger } from '../../src/payment/paymentLedger.ts'
@@ -23,6 +24,7 @@ import { unusedLedger } from './unusedLedger.ts'
 const settlement = settlementOf(referenceNumber(1))
 const { reference, wallet, price } = settlement
 const { endpoint } = order
+const digest = orderDigest({ path: endpoint, method: 'GET' }, { parameters: {} })
 const unknownPayment: PaymentState = { phase: 'unknown', version: 0 }
 const submitted: PaymentState = { phase: 'submitted', version: 1, wallet, endpoint, transactionBase64: 'AA==' }
 const released: PaymentState = { phase: 'released', version: 4, settlement, attempt: 1, endpoint, isFinal: false }
@@ -106,6 +108,20 @@ function openSale({ headers = proof, known = unknownPayment, ...given }: Given =
   }
   return { sold: sell(deps, { path: endpoint, method: 'GET' }, request), steps, changes }
 }
+
+test('a further attempt with a debit is settled again, and does not count as an unknown proof', async () => {
+  const facts = { tab: 'x', number: 1n, deposit: reference, signed: undefined, bearerHash: 'ab', lifecycle: 0 }
+  const debit = { ...facts, orderDigest: digest }
+  const known = { ...released, settlement: { ...settlement, debit } }
+  const dearer = { ...settlement, debit, priceList: 2, price: { ...price, priceMicroUsd: 2n * price.priceMicroUsd } }
+  const { sold, steps, changes } = openSale({
+    known,
+    rail: { settle: async () => ({ verdict: dearer, payment: known }) },
+  })
+  await sold
+  expect(steps).toEqual(['lookUp', 'append', 'claimed true false', 'deliver', 'append'])
+  expect(changes[0]?.events).toMatchObject([{ kind: 'TabDebited', price: dearer.price }])
+})
 
 test('a claim is decided on the state that the rail has recorded, so it takes one append and no second lookup', async () => {
   const changes: PaymentChange[] = []
