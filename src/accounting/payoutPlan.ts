@@ -121,7 +121,10 @@ export function readPayoutPlan(json: unknown): PayoutPlan | undefined {
   return idOf(plan) === plan.id && addsUp(plan) ? plan : undefined
 }
 
-/** True if a plan for holders pays exactly its amount, and only from its account. Also true for every other plan. */
+/**
+ * True if a plan for holders pays exactly its amount, and only from its account. The id does not prove this, because
+ * anyone can compute the digest of a changed plan. Also true for every other plan.
+ */
 function addsUp({ parts, holders }: PayoutPlan): boolean {
   if (holders === undefined) return true
   const lines = parts.flat()

@@ -4,7 +4,7 @@ import { describeError } from '@tollbook/core/fault'
 import { parse } from 'yaml'
 import type { FileMistake, FilePath } from './fileMistake.ts'
 
-/** A JSON Schema. References are inlined before it is used. */
+/** A JSON object, usually a JSON Schema. `compileSchema` needs a schema whose references are inlined. */
 export type Schema = Readonly<Record<string, unknown>>
 
 export const isSchema = (value: unknown): value is Schema =>

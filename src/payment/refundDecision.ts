@@ -105,7 +105,8 @@ function findLimitProblem({ value, limits, decider }: Question, baseUnits: bigin
 const byMax = 100
 const reasonMax = 500
 
-// Control characters and half a character, which the database may refuse, and a terminal may obey.
+// Control characters and lone surrogates. The database may refuse them, and a terminal may interpret control characters
+// as commands.
 const unprintable = /[\p{Cc}\p{Cs}]/u
 
 /**

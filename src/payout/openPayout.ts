@@ -84,8 +84,8 @@ export async function openPayout(options: PayoutOptions) {
      */
     openParts: (plan: PayoutPlan) => partsToSend(parts, plan),
     /**
-     * Records a part before it is sent. If this throws, the transaction must not be sent, because a second one could
-     * pay the same debts.
+     * Records a part, which the caller must do before it sends the part. If this call throws, do not send the
+     * transaction, because another transaction may already pay the same debts.
      */
     recordSignedPart: (plan: PayoutPlan, signed: SignedPart) => recordSignedAlone(parts, plan, signed),
     landPart: (attempt: PayoutAttempt, signal: AbortSignal) => landPart(parts, attempt, signal),

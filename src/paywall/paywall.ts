@@ -24,7 +24,7 @@ export interface Paywall extends OfferDeps, LookUpDeps, ClaimDeps, HandlerDeps {
   /** Returns why sales wait: answers for payments that the chain could still drop have reached their limit. */
   readonly whyExposed: () => Promise<string | undefined>
   readonly signReceipt: SignReceipt
-  /** The caller gets only the message that the outcome is unknown. */
+  /** Called if the outcome of a request is unknown, because the answer to the client does not contain the fault. */
   readonly onFault: (fault: Fault, requestId: string) => void
 }
 
@@ -73,7 +73,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const limitUnknown = () => (known.payment.phase === 'released' ? undefined : request.limitLookups())
     const settled = settledBefore(found, rail) ?? limitUnknown() ?? (await rail.settle(unsettled))
     if (isRefusal(settled)) return refused(settled)
-    const { verdict: settlement, payment } = settled // Newer than `known` after a step that the rail records itself.
+    const { verdict: settlement, payment } = settled // `payment` is newer than `known` if the rail recorded a step.
     if (isRefusal(settlement)) return refused(settlement, payment)
 
     // Commit the claim before the handler runs (I2), so that one payment cannot pay for two runs at once.

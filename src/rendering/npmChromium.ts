@@ -83,9 +83,9 @@ async function unpackedDirectory(version: string, signal: AbortSignal): Promise<
 }
 
 /**
- * Returns a folder from which programs may run. Never uses /tmp, which Docker and hardened hosts mount noexec. If the
- * service runs as root, the browser runs as `nobody` (`launchBrowser.ts`), so `nobody` must be able to enter the
- * folder.
+ * Returns a folder from which programs may run. Does not try /tmp, because hardened hosts mount it noexec, as Docker
+ * does with a tmpfs. If the service runs as root, the browser usually runs as `nobody` (`launchBrowser.ts`). `nobody`
+ * must be able to enter the folder, so root uses /var/cache instead of its home.
  */
 async function executableDirectory(uid: number): Promise<string> {
   const candidates = [uid === 0 ? rootDirectory : join(homedir(), '.cache', 'tollbook'), '/var/tmp']

@@ -42,7 +42,8 @@ interface QueueState extends RenderQueueDeps {
   readonly record: RenderRecord
 }
 
-// Use that each running job counts for its payer and its site. It is more than the 60 s of a payer without purchases.
+// Each running job adds this use to its payer and to its site. A payer without recent purchases starts with 60 s. The
+// number is larger, so that such a payer ranks before a customer with a running job.
 const runningWeightMs = 70_000
 // A page that stalls longer may be one of a crowd of hanging pages, so it does not make its payer a customer.
 const stalledOfCustomerMsMax = 5_000

@@ -43,8 +43,9 @@ export async function tabList(database: Database, question: SumsQuestion): Promi
 }
 
 /**
- * Reads the keys of the opening deposits, which have the bytes of the tab twice. Their order is that of an index, so
- * that a page does not read the events of every tab.
+ * Finds the tabs by the keys of their opening deposits. Such a key contains the bytes of the tab twice. The keys have
+ * the order of an index, so that reading stops when the page is full. Tabs of other wallets and mints are read and
+ * skipped.
  */
 async function readTabs(database: Database, { mint, wallet, cursor, limit }: SumsQuestion): Promise<readonly SqlRow[]> {
   const after = Buffer.from(cursor === undefined ? '' : assertPresent(readTabId(cursor), 'a cursor is a tab'))

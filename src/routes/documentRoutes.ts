@@ -62,8 +62,8 @@ export function createDocumentRoutes(deps: DocumentRouteDeps): readonly FreeRout
   const pricesVersion = () => endpoints.map(({ path }) => currentPrice(path)?.priceList ?? 'none').join()
   const catalogVersion = () =>
     [pricesVersion(), whyClosed(), ...endpoints.map((endpoint) => endpoint.whyUnavailable())].join('\n')
-  // Compare the name, because the page shows the commands of this repository, which an operator with another name does
-  // not use in local mode.
+  // Compare the seller's name with the default, because the page of local mode shows the commands of this repository. A
+  // service with another name is probably not run from this repository.
   const isLocal = deps.wallets.fund !== undefined && seller.name === defaultSeller.name
   const baseUrls = () => ({ baseUrl: address.url(), linkBase: address.linkBase() })
   const document = createText(pricesVersion, () => JSON.stringify(openApi(baseUrls())))

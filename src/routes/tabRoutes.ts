@@ -15,8 +15,8 @@ export interface ShownTab {
   /** True if the tab was opened for a bearer key. The tab then has the daily limit of bearer keys. */
   readonly hasBearerKey: boolean
   /**
-   * Number of changes so far. It is part of the signed text, so that a signature for one change is not valid for a
-   * later change.
+   * Number of changes so far. The signed text of a key replacement contains the number of the new change, so that the
+   * signature is not valid for a later replacement.
    */
   readonly changes: number
   readonly facts: Readonly<Record<string, Json>>

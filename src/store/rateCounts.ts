@@ -27,8 +27,8 @@ const shareCall = `
   from work.share_rates($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])`
 
 /**
- * Reports the counts of all clients in one round trip. Returns the totals of all instances, so that a limit counts the
- * requests at every instance.
+ * Reports counts in one round trip. Returns the totals of all instances for the clients in the reports, so that a limit
+ * counts the requests at every instance.
  */
 export async function shareRates(
   database: Database,

@@ -5,7 +5,10 @@ import { readSignature } from '@tollbook/core/signature'
 import { type Database, readOrFault } from './database.ts'
 import type { Lease } from './election.ts'
 
-/** Undefined before the first search of this token account. */
+/**
+ * Returns the position up to which transfers of this token account were searched. Undefined until a search has stored a
+ * position.
+ */
 export async function readScanPlace(database: Database, tokenAccount: string): Promise<ScanPlace | undefined> {
   const row = await readOrFault('the position of the search for transfers', () =>
     database

@@ -111,7 +111,8 @@ export class StoredTransactions {
 
 // Maximum of cached key objects. Keys are cached, because few wallets make most payments and creating a key is slow.
 const keysMax = 2_000
-// Maximum of submitted transactions whose result is cached until they land, which usually takes seconds.
+// Maximum of submitted transactions whose results are cached. A payment usually lands within seconds of its submission,
+// so its second event follows soon. At the maximum, all cached results are dropped.
 const sentMax = 2_000
 const underWayMax = 1_000
 

@@ -48,7 +48,8 @@ export async function verifyInclusion(question: InclusionQuestion): Promise<Incl
   const { receipt } = verdict
   const proof = readProof(question.proof)
   if (proof === undefined) return invalid('proof_malformed', 'it is not an inclusion proof of this service')
-  // Omit keys whose period ended before the receipt was issued, because every tree with this event is younger.
+  // Omit keys that had expired at `issuedAt`, because the event was recorded at that time, and every tree with the
+  // event was signed later.
   const keys = ((await readKeys(question.keys)) ?? []).filter(
     ({ exp = Infinity }) => Date.parse(receipt.issuedAt) < exp * 1000,
   )

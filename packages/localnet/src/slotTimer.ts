@@ -25,7 +25,7 @@ export function startSlotTimer(options: SlotTimerOptions): SlotTimer {
   }
 }
 
-/** Sleeps between slots, because an interval could fire twice after a slow slot. */
+/** Sleeps a whole period before each slot. After a slow slot, an interval would start the next slot at once. */
 async function run({ slotMs, advance, clock, log }: SlotTimerOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(slotMs, signal).catch((error: unknown) => {

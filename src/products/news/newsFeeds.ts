@@ -6,7 +6,10 @@ export interface Feed {
   readonly url: string
   /** Name of the publisher. Undefined: use the name in the feed. */
   readonly publisher: string | undefined
-  /** Hosts of the publisher's articles. Present if they differ from the host of the feed. */
+  /**
+   * Further hosts of the publisher's articles. Absent: only the host of the feed, without a first label such as
+   * `feeds`. Subdomains of a host count too.
+   */
   readonly hosts?: readonly string[]
 }
 

@@ -74,8 +74,8 @@ export interface ArticleSummary {
 }
 
 /**
- * Answers from the store. If it has too few articles for words without a category, a provider is searched first, unless
- * it was searched recently.
+ * Answers from the store. For words without a category, the store may have too few articles for the first page. Then a
+ * provider is searched first, unless it has answered the same words in the last 15 minutes.
  */
 export interface NewsSearch {
   /** Reads the summary of the store. The product is unavailable until the first call has ended. */

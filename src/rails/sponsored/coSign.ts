@@ -153,8 +153,8 @@ async function refuseUnrehearsed(
 type NotRehearsed = Exclude<Simulation, { readonly outcome: 'unknown' | 'would_succeed' }>
 
 /**
- * Judges a rehearsal that did not succeed. The fee payer has not signed, so no tokens can have moved, and the client
- * may pay again. Undefined if the transaction has already landed.
+ * Judges a rehearsal that did not succeed. Undefined if the transaction has already landed. Otherwise, the fee payer
+ * had not signed the transaction before the rehearsal, so no tokens can have moved, and the client may pay again.
  */
 async function judgeRehearsal(
   { chain }: CoSignDeps,

@@ -63,7 +63,8 @@ export function dayFigures(bars: readonly Bar[], timeZone: string): Figures {
 
 // Tolerate more for high and low, because they differ more between exchanges than the close.
 const cryptoTolerances: Tolerances = { close: { percent: 3 }, high: { percent: 8 }, low: { percent: 8 } }
-// Tolerate small differences, because providers report trades of the same exchange, but each omits different trades.
+// Providers report trades of the same exchange, but each omits different trades. Tolerate small differences of prices,
+// and volumes that differ by up to a factor of 3.
 const stockTolerances: Tolerances = {
   close: { percent: 2 },
   open: { percent: 3 },

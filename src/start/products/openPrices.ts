@@ -25,8 +25,8 @@ export async function openPrices(config: PriceConfig, deps: PricesDeps): Promise
 }
 
 /**
- * Returns the facts of a price list that the token price does not affect. Throws a fault if the split makes a sale
- * impossible.
+ * Returns the facts of a price list that the token price does not affect. Throws a `Fault` if a dollar owes the burn,
+ * and its own split gives the treasury less than the share of the burn.
  */
 function listedFacts({ sold, split, dollars = [] }: PricesDeps): PricingDeps['listed'] {
   const metered = meteredEntries(sold)

@@ -18,7 +18,10 @@ export interface PayCommandDeps {
   readonly clock?: Clock
 }
 
-/** Defaults of options that the user does not give. */
+/**
+ * Defaults from local mode for options that the user does not give. `paymentWallet` has no option: `pay` refuses an
+ * offer of local mode with another wallet.
+ */
 export interface LocalDefaults {
   readonly baseUrl: string
   readonly rpcUrl?: string | undefined

@@ -56,8 +56,9 @@ export function isOfAir(celsius: number): boolean {
 const humidityPercentMin = 1
 
 /**
- * Checks the measured weather, and returns the report. Throws `UpstreamFailure` for a temperature or humidity that air
- * cannot have. Reports a humidity from 100 to 110 % as 100 %.
+ * Checks temperature and humidity, and returns the report without the implausible figures of `air`. Throws
+ * `UpstreamFailure` for a temperature that air cannot have, and for a humidity of 1 % or less, or of more than 110 %.
+ * Reports a humidity from 100 to 110 % as 100 %.
  */
 export function reportOf({ celsius, humidityPercent, description, air = {}, steps }: MeasuredWeather): WeatherReport {
   if (!isOfAir(celsius) || humidityPercent <= humidityPercentMin || humidityPercent > 110)
