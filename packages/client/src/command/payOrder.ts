@@ -80,11 +80,12 @@ export function requireMint(mint: string | undefined, baseUrl: string): string {
 /** Checks the output before the payment, so that the user does not pay for an answer that cannot be written. */
 async function checkOutput(output: string | undefined): Promise<void> {
   if (output === undefined) return
-  await access(dirname(resolve(output)), constants.W_OK).catch((cause: unknown) => {
-    throw new UsageProblem('--output', `nothing can be written into the folder of ${output}`, { cause })
-  })
   const existing = await stat(output).catch(() => undefined)
   if (existing?.isDirectory() === true) throw new UsageProblem('--output', `${output} is a folder; name a file in it`)
+  const written = existing === undefined ? dirname(resolve(output)) : output
+  await access(written, constants.W_OK).catch((cause: unknown) => {
+    throw new UsageProblem('--output', `${written} cannot be written`, { cause })
+  })
 }
 
 async function readTask(
