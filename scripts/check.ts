@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { availableParallelism, totalmem } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
 
 /*
@@ -22,10 +22,11 @@ const checks: readonly (readonly [name: string, command: string])[] = [
 const processors = availableParallelism()
 /*
  * Lint and types are programs of Go, which start as many threads as there are processors, and lint then infers types in
- * each. Half of the processors for each takes a fifth less processor time on two. If each can have 3 GiB, which
- * neither fills, no garbage is collected: another fifth. Elsewhere it is collected a quarter as often as by default.
+ * each. Half of the processors for each takes a fifth less processor time on two. If each can have 3 GiB, which neither
+ * fills, also in a container, no garbage is collected: another fifth. Elsewhere it is collected a quarter as often as
+ * by default.
  */
-const memory = totalmem() > 7 * 2 ** 30 ? { GOGC: 'off', GOMEMLIMIT: '3GiB' } : { GOGC: '400' }
+const memory = process.availableMemory() > 7 * 2 ** 30 ? { GOGC: 'off', GOMEMLIMIT: '3GiB' } : { GOGC: '400' }
 const goLimits = { GOMAXPROCS: String(Math.ceil(processors / 2)), ...memory }
 
 function run([name, command]: (typeof checks)[number]): Promise<boolean> {
