@@ -1,9 +1,9 @@
 import { defaultFetch } from '@tollbook/client/defaultFetch'
-import { requireUrl as requireHttpUrl } from '@tollbook/client/command/payOrder'
 import type { Fetch } from '@tollbook/client/solanaRpc'
 import type { CommandDeps } from './commandDeps.ts'
 import { readLocal } from './localJson.ts'
 import { readJsonFile } from '@tollbook/client/command/fileOption'
+import { readUrl } from '@tollbook/client/command/urlOption'
 import { UsageProblem } from '@tollbook/client/command/usageProblem'
 
 interface SourceOptions {
@@ -28,7 +28,7 @@ export async function readSealSource(deps: CommandDeps, options: SourceOptions) 
 /** Returns the URL. Throws a `UsageProblem` with the name of the option if the URL is missing or invalid. */
 export function requireUrl(option: string, url: string | undefined): string {
   if (url === undefined) throw new UsageProblem(option, 'is missing (its default comes from local mode)')
-  return requireHttpUrl(option, url)
+  return readUrl(option, url)
 }
 
 /**

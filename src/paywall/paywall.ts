@@ -3,7 +3,7 @@ import { type Answer, isAnswer, type RawAnswer, type Refused, type StreamedAnswe
 import type { PaidRequest } from './paidRequest.ts'
 import { identifyCaller } from './identifyCaller.ts'
 import { isRefusal, type Refusal, refuse } from '@tollbook/core/refusal'
-import { findReplay, readIdempotencyKey, settledBefore } from './replay.ts'
+import { findReplay, limitUnknown, readIdempotencyKey, settledBefore } from './replay.ts'
 import type { ListedPrice } from '@tollbook/core/quote'
 import { issueOffer, type OfferDeps, unpriced } from './issueOffer.ts'
 import { type LookUpDeps, lookUpPayment } from './lookUpPayment.ts'
@@ -70,8 +70,7 @@ export async function sell(deps: Paywall, product: Product, request: PaidRequest
     const exposed = isFinal(known.payment) ? undefined : await deps.whyExposed()
     if (exposed !== undefined) return refused(refuseClosed(exposed))
     const unsettled = { proof, order, payment: known.payment }
-    const limitUnknown = () => (known.payment.phase === 'released' ? undefined : request.limitLookups())
-    const settled = settledBefore(found, rail) ?? limitUnknown() ?? (await rail.settle(unsettled))
+    const settled = settledBefore(found, rail) ?? limitUnknown(found, request) ?? (await rail.settle(unsettled))
     if (isRefusal(settled)) return refused(settled)
     const { verdict: settlement, payment } = settled // `payment` is newer than `known` if the rail recorded a step.
     if (isRefusal(settlement)) return refused(settlement, payment)

@@ -67,3 +67,11 @@ export function settledBefore({ known, proof, settlement }: FoundPayment, rail: 
   const verdict = settlement ?? settlementInLedger(payment, { rail, proof })
   return verdict === undefined ? undefined : { verdict, payment }
 }
+
+/** Limits the proofs that the ledger does not know. A released debit is settled again, but is on record. */
+export function limitUnknown(
+  { known }: Pick<FoundPayment, 'known'>,
+  request: Pick<PaidRequest, 'limitLookups'>,
+): Refusal | undefined {
+  return known.payment.phase === 'released' ? undefined : request.limitLookups()
+}

@@ -282,7 +282,7 @@ function refuseTunnel(socket: Duplex, kind: EgressTrouble): void {
   socket.end(`HTTP/1.1 ${statusOf[kind]}\r\nx-proxy-denied: ${kind}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`)
 }
 
-/** Returns the options of a connection. Pins the checked addresses, so that there is no second name lookup. */
+/** Returns the options of a connection to one of the checked addresses. The name is not looked up a second time. */
 function placeOf({ hostname, port }: Target, addresses: readonly string[]) {
   return { host: hostname.replace(/^\[|\]$/g, ''), port, lookup: pinnedLookup(addresses), autoSelectFamily: true }
 }

@@ -84,8 +84,8 @@ async function unpackedDirectory(version: string, signal: AbortSignal): Promise<
 
 /**
  * Returns a folder from which programs may run. Does not try /tmp, because hardened hosts mount it noexec, as Docker
- * does with a tmpfs. If the service runs as root, the browser usually runs as `nobody` (`launchBrowser.ts`). `nobody`
- * must be able to enter the folder, so root uses /var/cache instead of its home.
+ * does with a tmpfs. A service that runs as root usually starts the browser as `nobody` (`launchBrowser.ts`), who must
+ * be able to enter the folder. Root therefore uses /var/cache instead of its home.
  */
 async function executableDirectory(uid: number): Promise<string> {
   const candidates = [uid === 0 ? rootDirectory : join(homedir(), '.cache', 'tollbook'), '/var/tmp']

@@ -80,8 +80,8 @@ interface Replication {
 const probeTimeoutMs = 4_000
 
 /**
- * Probes whether the database takes commits. The probe waits for the same locks as an append, so it also detects
- * appends that hang. Undefined if there is no problem.
+ * Returns why the database cannot commit, or undefined if the commit of a probe succeeds. The probe waits for the same
+ * locks as an append, so it also detects appends that hang.
  */
 export async function findCommitProblem(pool: Pick<Pool, 'query'>): Promise<string | undefined> {
   try {

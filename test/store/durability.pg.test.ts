@@ -1,20 +1,11 @@
 import { expect, test } from 'vitest'
-import { silentLog } from '../../src/machine/log.ts'
-import { databaseOn, openDatabase } from '../../src/store/database.ts'
+import { databaseOn } from '../../src/store/database.ts'
 import { findDurabilityProblem } from '../../src/store/durability.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { problemAt } from './durabilityProblem.ts'
 import { openInstance, openSessions } from './instance.ts'
 
 const { serviceUrl, adminUrl, name } = await createTestDatabase()
-
-async function problemAt(databaseUrl: string): Promise<string | undefined> {
-  const database = openDatabase({ databaseUrl, applicationName: 'durability', connectionsMax: 1, log: silentLog })
-  try {
-    return await findDurabilityProblem(database)
-  } finally {
-    await database.destroy()
-  }
-}
 
 test('I27: a database that keeps what it acknowledges has no problem', async () => {
   expect(await problemAt(serviceUrl)).toBeUndefined()
@@ -47,14 +38,7 @@ test('a problem, which callers read too, names neither the address of the databa
 })
 
 test('I27: with a required standby, its absence is a problem, and so is a login that cannot see it', async () => {
-  const problemWith = async (databaseUrl: string) => {
-    const database = openDatabase({ databaseUrl, applicationName: 'durability', connectionsMax: 1, log: silentLog })
-    try {
-      return await findDurabilityProblem(database, { requiresStandby: true })
-    } finally {
-      await database.destroy()
-    }
-  }
+  const problemWith = (databaseUrl: string) => problemAt(databaseUrl, { requiresStandby: true })
   const asAdmin = new URL(adminUrl)
   asAdmin.pathname = `/${name}`
   expect(await problemWith(asAdmin.href)).toBe('no synchronous standby is attached to the database')

@@ -2,18 +2,8 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { startEmbeddedPostgres } from '@tollbook/sandbox/postgres/embeddedPostgres'
 import { silentLog } from '../../src/machine/log.ts'
-import { openDatabase } from '../../src/store/database.ts'
-import { findDurabilityProblem } from '../../src/store/durability.ts'
 import { makeScratchDirectory } from '../support/scratchDirectory.ts'
-
-async function problemAt(databaseUrl: string): Promise<string | undefined> {
-  const database = openDatabase({ databaseUrl, applicationName: 'durability', connectionsMax: 1, log: silentLog })
-  try {
-    return await findDurabilityProblem(database)
-  } finally {
-    await database.destroy()
-  }
-}
+import { problemAt } from './durabilityProblem.ts'
 
 test('I27: fsync off, full_page_writes off and a standby are problems, each by its name', async () => {
   const dataDirectory = `${await makeScratchDirectory()}/postgres`

@@ -11,8 +11,9 @@ export function namesAhead(program: readonly NumberedMigration[], applied: Itera
 }
 
 /**
- * Explains why no release can read the database. Newer releases only add numbers, so an unknown migration with a number
- * of this program comes from a commit before the first release. Undefined if there is no such migration.
+ * Explains why no release can read the database. Newer releases only add migrations with higher numbers. An unknown
+ * migration with a number of this program therefore comes from a commit before the first release. Returns undefined if
+ * the database has no such migration.
  */
 export function whyUnreadable(program: readonly NumberedMigration[], ahead: readonly string[]): string | undefined {
   const foreign = ahead.find((name) => numberOf(name) <= lastNumber(program))

@@ -13,7 +13,7 @@ import type { Upstreams } from '../upstreams/openUpstreams.ts'
 
 export interface Prices {
   readonly checks: readonly ServiceCheck[]
-  /** Returns the price in the service token, unless `mint` names a dollar. Undefined while there is no price. */
+  /** Returns the price in the dollar token `mint`, or in the service token. Returns undefined while no price is known. */
   currentPrice(endpoint: string, mint?: Address): ListedPrice | undefined
   tokenPriceAttoUsd(): TokenPriceAttoUsd | undefined
   /** Returns the answer of `/api/token/price`. Undefined while the token has no price. */

@@ -1,14 +1,14 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { proofForms, type ProofForm } from '../encodeProof.ts'
-import { InvalidOption } from '../errorCode.ts'
 import { type PendingPayment, readPendingPayment } from '../pendingPayment.ts'
 import { readKeypairFile } from '../node.ts'
 import type { PayerWallet } from '../payerWallet.ts'
-import { requireHttpUrl, requireSecureUrl } from '../secureUrl.ts'
+import { requireSecureUrl } from '../secureUrl.ts'
 import type { LocalDefaults } from './commandDeps.ts'
 import type { PayArguments, PayOptions } from './payArguments.ts'
 import { readJsonFile, readTextFile } from './fileOption.ts'
+import { readUrl } from './urlOption.ts'
 import { UsageProblem } from './usageProblem.ts'
 
 export interface PayRequest {
@@ -107,26 +107,15 @@ export function requirePlaces(given: Places, local: LocalDefaults | undefined) {
   const { 'base-url': baseUrl = local?.baseUrl, 'rpc-url': rpcUrl = local?.rpcUrl } = given
   if (baseUrl === undefined) throw missing('--base-url', 'the URL of the service')
   if (rpcUrl === undefined) throw missing('--rpc-url', 'the URL of a Solana node')
-  return { baseUrl, rpcUrl: requireUrl('--rpc-url', rpcUrl) }
+  return { baseUrl, rpcUrl: readUrl('--rpc-url', rpcUrl) }
 }
 
 function missing(option: string, what: string): UsageProblem {
   return new UsageProblem(option, `is missing: ${what} (its default comes from local mode, which is not running here)`)
 }
 
-/** Throws a `UsageProblem` with the name of the option. */
-export function requireUrl(option: string, url: string, require: (url: string) => URL = requireHttpUrl): string {
-  try {
-    require(url)
-    return url
-  } catch (error) {
-    if (!(error instanceof InvalidOption)) throw error
-    throw new UsageProblem(option, error.message)
-  }
-}
-
 export function requireServiceUrl(url: string): string {
-  return new URL(requireUrl('--base-url', url, requireSecureUrl)).href
+  return new URL(readUrl('--base-url', url, requireSecureUrl)).href
 }
 
 /**
